@@ -1,0 +1,1 @@
+"""Ontosub: publish knowledge, subscribe by meaning."""

@@ -1,0 +1,173 @@
+"""Everything Ontosub raises, and how a fault is shown.
+
+    OntosubError
+    ├── InputError            something was given that cannot be accepted: text, position, hint
+    │   ├── FormatError         an event payload or an ontology file is malformed
+    │   ├── LanguageError       a subscription's text is malformed, or says what no subscription may say
+    │   └── OntologyError       an ontology is readable but cannot be used (a missing import, …)
+    ├── LimitError            the input is larger, deeper or more costly than allowed
+    ├── UnknownSubscription   no subscription has that id
+    └── UsageError            a call or an option makes no sense
+
+Messages are short and lowercase; a hint is a full sentence that says what to do. Rejected events on a stream are
+data (`ontosub.matching.batch`), not exceptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of source text: lines and columns count from 1, the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @classmethod
+    def of(cls, text: str, start: int, end: int) -> Span:
+        """Return the span of `text[start:end]`."""
+        line, column = _line_and_column(text, start)
+        end_line, end_column = _line_and_column(text, max(start, end))
+        return cls(line, column, end_line, end_column)
+
+    def to(self, other: Span) -> Span:
+        """Return the span from the start of this one to the end of `other`."""
+        return Span(self.line, self.column, other.end_line, other.end_column)
+
+
+def _line_and_column(text: str, offset: int) -> tuple[int, int]:
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+class Severity(StrEnum):
+    """How bad a diagnostic is: an error refuses the input, a warning only says so, a note merely informs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding about a text or an ontology, printable by itself."""
+
+    message: str
+    severity: Severity = Severity.ERROR
+    hint: str | None = None
+    text: str | None = None
+    span: Span | None = None
+    source: str | None = None
+
+    @property
+    def offending(self) -> str | None:
+        """The text that the span covers (its first line, if it covers several), or None."""
+        if self.text is None or self.span is None:
+            return None
+        lines = self.text.splitlines() or [""]
+        if not 1 <= self.span.line <= len(lines):
+            return ""
+        end = self.span.end_column - 1 if self.span.end_line == self.span.line else None
+        return lines[self.span.line - 1][self.span.column - 1 : end]
+
+    def __str__(self) -> str:
+        where = [self.source] if self.source else []
+        if self.span is not None:
+            where.append(f"line {self.span.line}, column {self.span.column}")
+        shown = [": ".join([", ".join(where), self.message]) if where else self.message]
+        if self.text is not None and self.span is not None:
+            shown.extend(_underlined(self.text, self.span))
+        if self.hint:
+            shown.append(f"hint: {self.hint}")
+        return "\n".join(shown)
+
+
+_SHOWN_WIDTH = 120
+
+
+def _underlined(text: str, span: Span) -> list[str]:
+    """Return the span's first line, cut to a readable width, and a line of carets under what is meant."""
+    lines = text.splitlines()
+    if not 1 <= span.line <= len(lines):
+        return []
+    line = lines[span.line - 1]
+    end = span.end_column if span.end_line == span.line else len(line) + 1
+    cut = max(0, span.column - 1 - _SHOWN_WIDTH // 2)
+    shown = line[cut : cut + _SHOWN_WIDTH].replace("\t", " ")
+    width = max(1, min(end - span.column, len(shown) - (span.column - 1 - cut)))
+    return [f"  {shown}", "  " + " " * (span.column - 1 - cut) + "^" * width]
+
+
+class OntosubError(Exception):
+    """The root of all errors that Ontosub raises on purpose."""
+
+
+class InputError(OntosubError):
+    """Something was given that cannot be accepted. Carries a `Diagnostic` with text, position and hint."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        text: str | None = None,
+        span: Span | None = None,
+        source: str | None = None,
+    ) -> None:
+        self.diagnostic = Diagnostic(message, Severity.ERROR, hint, text, span, source)
+        super().__init__(str(self.diagnostic))
+
+    @property
+    def message(self) -> str:
+        return self.diagnostic.message
+
+    @property
+    def hint(self) -> str | None:
+        return self.diagnostic.hint
+
+    @property
+    def span(self) -> Span | None:
+        return self.diagnostic.span
+
+    @property
+    def line(self) -> int | None:
+        return self.diagnostic.span.line if self.diagnostic.span else None
+
+    @property
+    def column(self) -> int | None:
+        return self.diagnostic.span.column if self.diagnostic.span else None
+
+
+class FormatError(InputError):
+    """An event payload or an ontology file is malformed."""
+
+
+class LanguageError(InputError):
+    """A subscription's text is malformed, or says what no subscription may say."""
+
+
+class OntologyError(InputError):
+    """An ontology is readable but cannot be used."""
+
+
+class LimitError(OntosubError):
+    """The input is larger, deeper or more costly than allowed."""
+
+
+class UnknownSubscription(OntosubError, KeyError):
+    """No subscription has that id."""
+
+    def __str__(self) -> str:
+        return f"no subscription has the id {self.args[0]!r}"
+
+
+class UsageError(OntosubError, ValueError):
+    """A call or an option makes no sense."""
+
+
+class OntosubWarning(UserWarning):
+    """Something accepted that is probably not meant: an unknown class, a property that nobody declared."""

@@ -68,7 +68,7 @@ class Diagnostic:
         """The text that the span covers (its first line, if it covers several), or None."""
         if self.text is None or self.span is None:
             return None
-        lines = self.text.splitlines() or [""]
+        lines = self.text.split("\n")
         if not 1 <= self.span.line <= len(lines):
             return ""
         end = self.span.end_column - 1 if self.span.end_line == self.span.line else None
@@ -91,7 +91,7 @@ _SHOWN_WIDTH = 120
 
 def _underlined(text: str, span: Span) -> list[str]:
     """Return the span's first line, cut to a readable width, and a line of carets under what is meant."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     if not 1 <= span.line <= len(lines):
         return []
     line = lines[span.line - 1]

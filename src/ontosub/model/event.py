@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from pyoxigraph import Quad
+
 from ontosub.model import readers
 from ontosub.model.errors import UsageError
 from ontosub.model.interval import Interval
@@ -23,7 +25,8 @@ class Event:
     `home` is the vertex that stands for the event as a whole. When it is not given it is the blank node labelled
     `H`; else the one vertex without incoming arcs; else there is none. `interval` is when the event happened,
     `lifetime` how long it stays relevant for composite events. `type` is a publisher's label (a CloudEvents type),
-    which takes no part in matching.
+    which takes no part in matching. `named_graphs` are what GRAPH in a SPARQL subscription can see; they are neither
+    matched nor reasoned over otherwise.
     """
 
     id: str
@@ -32,6 +35,7 @@ class Event:
     interval: Interval | None = None
     lifetime: timedelta | None = None
     type: str | None = None
+    named_graphs: frozenset[Quad] = frozenset()
 
     def __post_init__(self) -> None:
         if not isinstance(self.graph, frozenset):
@@ -59,7 +63,8 @@ class Event:
 
         `format` is a media type ("text/turtle"), an extension ("ttl") or, for a Path, may be left out. The id is,
         in this order: the argument, the envelope's, the name of the payload's only graph, a digest of the payload.
-        Other options are the format's own: `base`, `context` (JSON), `mapping` (XML, CSV), `headers` (CloudEvents).
+        Other options are the format's own: `base`, `context` (JSON), `mapping` (XML, CSV), `headers` (CloudEvents),
+        `dataset` (one event of a dataset with named graphs).
 
         Raises FormatError when the payload is malformed or holds more than one event, LimitError when it is too
         large; nothing is fetched from anywhere.
@@ -72,7 +77,8 @@ class Event:
         """Yield the events of a payload that holds several, in order.
 
         One event per named graph (TriG, N-Quads, JSON-LD, Jelly), per `# @message` delimiter (Turtle family), per
-        line (JSON lines), per row (CSV) or per record (XML with a mapping that says so).
+        line (JSON lines), per row (CSV) or per record (XML with a mapping that says so). `on_fault`, when given, is
+        called with what is wrong with a single line, row or record, and the stream goes on.
         """
         return readers.get("event.stream")(data, format, **options)  # type: ignore[no-any-return]
 
@@ -89,7 +95,10 @@ def find_home(graph: Iterable[Triple]) -> Resource | None:
 
 
 def vertices_of(graph: Iterable[Triple]) -> frozenset[Term]:
-    """Return the vertices of a graph: its subjects and objects. A class that only types something is a label, no vertex."""
+    """Return the vertices of a graph: its subjects and objects.
+
+    A class that only types something is a label, not a vertex.
+    """
     found: set[Term] = set()
     for triple in graph:
         found.add(triple.subject)

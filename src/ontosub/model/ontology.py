@@ -29,14 +29,15 @@ class MetaStatement(NamedTuple):
 class Ontology:
     """A concept model: classes, properties, how they relate, and the background facts.
 
-    `subclasses` and `subproperties` hold the stated pairs (narrower, wider); equivalence is a pair in each
-    direction. `inverses` holds pairs as stated. Build one with `Ontology.read`.
+    `subclasses` and `subproperties` hold the stated pairs (narrower, wider); an equivalence is a pair in each
+    direction, and also one of the `equivalences`. `inverses` holds pairs as stated. Build one with `Ontology.read`.
     """
 
     classes: frozenset[NamedNode] = frozenset()
     properties: frozenset[NamedNode] = frozenset()
     subclasses: frozenset[Pair] = frozenset()
     subproperties: frozenset[Pair] = frozenset()
+    equivalences: frozenset[Pair] = frozenset()
     inverses: frozenset[Pair] = frozenset()
     symmetric: frozenset[NamedNode] = frozenset()
     transitive: frozenset[NamedNode] = frozenset()
@@ -44,14 +45,15 @@ class Ontology:
     ranges: frozenset[Pair] = frozenset()
     meta_statements: frozenset[MetaStatement] = frozenset()
     background: frozenset[Triple] = frozenset()
+    missing_imports: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, *sources: str | bytes | Path, format: str | None = None, base: str | None = None) -> Ontology:
         """Read RDFS, OWL or DAML+OIL from files, or from data when `format` is given.
 
         Without `format` each source is a path and its extension names the RDF syntax; with it each source is the data
-        itself. Several sources make one ontology. `owl:imports` is resolved among them and never fetched; an import
-        that is not among them is an OntologyError. No source at all gives the empty ontology.
+        itself. Several sources make one ontology. `owl:imports` is resolved among them and never fetched: an import
+        that is not among them is an OntosubWarning, and `check` lists it. No source gives the empty ontology.
         """
         return readers.get("ontology.read")(*sources, format=format, base=base)  # type: ignore[no-any-return]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from ontosub.model.errors import Span, UsageError
 from ontosub.model.expression import Expression, variables_of
-from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Variable
+from ontosub.model.terms import BlankNode, Literal, NamedNode, PatternTerm, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class GraphPattern:
         return self.variables if self.projection is None else self.projection
 
 
-def is_constant(term: PatternTerm) -> bool:
+def is_constant(term: PatternTerm) -> TypeGuard[NamedNode | Literal]:
     """Say whether the term stands for itself: an IRI or a literal. Variables and blank nodes stand for anything."""
     return not isinstance(term, Variable | BlankNode)
 

@@ -1,0 +1,228 @@
+"""Expressions in words: their text, and why one does not hold.
+
+`expression_text` writes an expression as SPARQL would, with terms shown briefly for people, or exactly for machines.
+`explain_failure` names the part of a filter that fails, and the values that make it fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
+
+from ontosub.model.expression import Call, Expression, Function, variables_of
+from ontosub.model.terms import XSD, BlankNode, NamedNode, Term, Triple, Variable
+from ontosub.semantics.expressions import Assignment, evaluate, holds
+from ontosub.semantics.faults import ExpressionError
+
+_SHOWN_LENGTH = 40
+_BARE_TYPES = frozenset(XSD[name] for name in ("integer", "decimal", "double", "float", "boolean"))
+
+_INFIX = {
+    Function.OR: 1,
+    Function.AND: 2,
+    Function.EQUAL: 3,
+    Function.NOT_EQUAL: 3,
+    Function.LESS: 3,
+    Function.LESS_OR_EQUAL: 3,
+    Function.GREATER: 3,
+    Function.GREATER_OR_EQUAL: 3,
+    Function.IN: 3,
+    Function.NOT_IN: 3,
+    Function.ADD: 4,
+    Function.SUBTRACT: 4,
+    Function.MULTIPLY: 5,
+    Function.DIVIDE: 5,
+}
+"""How tightly the infix operators bind."""
+
+_COMPARISON = _INFIX[Function.EQUAL]
+_MEMBERSHIP = frozenset({Function.IN, Function.NOT_IN})
+
+_PREFIX = {Function.NOT: "!", Function.NEGATE: "-", Function.PLUS: "+"}
+_PREFIX_BINDS = 6
+_OPERAND = 7
+"""The place after a prefix. Function calls and variables fit there without parentheses."""
+
+
+Show = Callable[[Term | Variable], str]
+
+
+def term_text(term: Term | Variable) -> str:
+    """Show a term briefly: numbers bare, strings quoted and cut, IRIs by their last part."""
+    match term:
+        case NamedNode():
+            return _cut(f"<{_last_part(term.value)}>")
+        case BlankNode() | Variable():
+            return str(term)
+        case Triple():
+            return f"<<( {term_text(term.subject)} {term_text(term.predicate)} {term_text(term.object)} )>>"
+    if term.datatype in _BARE_TYPES:
+        return _cut(term.value)
+    shown = f'"{_cut(term.value)}"'
+    if term.language is not None:
+        return f"{shown}@{term.language}"
+    return shown if term.datatype == XSD["string"] else f"{shown}^^{_datatype_text(term.datatype)}"
+
+
+def _datatype_text(datatype: NamedNode) -> str:
+    return f"xsd:{_last_part(datatype.value)}" if datatype.value.startswith(XSD) else term_text(datatype)
+
+
+def _last_part(iri: str) -> str:
+    return re.split("[#/:]", iri)[-1] or iri
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 1]}…"
+
+
+def expression_text(expression: Expression, *, exact: bool = False) -> str:
+    """Write the expression as SPARQL. With `exact`, terms are in full and the text reads back as the expression.
+
+    Function.NUMBER, which SPARQL does not have, is written as `number(…)`.
+    """
+    show: Show = str if exact else term_text
+    return _written(expression, show, 0)
+
+
+def _written(expression: Expression, show: Show, place: int) -> str:
+    """Write an expression for a place that binds so tightly; parentheses go around what binds less."""
+    if not isinstance(expression, Call):
+        # A constant after a sign is set apart, so that -(1) is not read as the number -1.
+        return (
+            f"({show(expression)})" if place == _OPERAND and not isinstance(expression, Variable) else show(expression)
+        )
+    function = expression.function
+    texts = list(map(_written, expression.arguments, repeat(show), _places(function)))
+    binds = _PREFIX_BINDS if function in _PREFIX else _INFIX.get(function, _OPERAND)
+    return f"({_joined(function, texts)})" if binds < place else _joined(function, texts)
+
+
+def _places(function: Function) -> Iterator[int]:
+    """Return how tightly the places of the arguments bind, first to last."""
+    if function in _PREFIX:
+        return repeat(_OPERAND)
+    binds = _INFIX.get(function)
+    if binds is None:
+        return repeat(0)
+    if function in _MEMBERSHIP:
+        return chain((binds + 1,), repeat(0))
+    # Comparisons do not chain; the other operators group to the left.
+    return chain((binds + 1 if binds == _COMPARISON else binds,), repeat(binds + 1))
+
+
+def _joined(function: Function, texts: list[str]) -> str:
+    if function in _PREFIX:
+        return _PREFIX[function] + texts[0]
+    if function in _MEMBERSHIP:
+        return f"{texts[0]} {function} ({', '.join(texts[1:])})"
+    return f" {function} ".join(texts) if function in _INFIX else f"{function}({', '.join(texts)})"
+
+
+_FAILURES = {
+    Function.EQUAL: "is not =",
+    Function.NOT_EQUAL: "is =",
+    Function.LESS: "is not <",
+    Function.LESS_OR_EQUAL: "is not <=",
+    Function.GREATER: "is not >",
+    Function.GREATER_OR_EQUAL: "is not >=",
+    Function.IN: "is not in",
+    Function.NOT_IN: "is in",
+    Function.CONTAINS: "does not contain",
+    Function.STARTS: "does not start with",
+    Function.ENDS: "does not end with",
+    Function.REGEX: "does not match",
+    Function.SAME_TERM: "is not the same term as",
+    Function.LANG_MATCHES: "does not match the language range",
+}
+"""What a relation that is false says of its first argument and the others."""
+
+
+def explain_failure(expression: Expression, binding: Assignment) -> str | None:
+    """Say in a sentence why the filter does not hold, with the offending values; None when it holds.
+
+    For `?3 < 400.00` it says `?3 = 450 is not < 400.00`, or `?3 = "abc" cannot be compared with 400.00`.
+    """
+    if holds(expression, binding):
+        return None
+    return ", and ".join(_explain_part(part, binding) for part in _failing_parts(expression, binding))
+
+
+def _failing_parts(expression: Expression, binding: Assignment) -> list[Expression]:
+    """Return what to blame: of an `&&` the first argument that fails, of an `||` all of them."""
+    found: list[Expression] = []
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Call) or part.function not in (Function.AND, Function.OR):
+            found.append(part)
+        elif part.function is Function.OR:
+            waiting.extend(reversed(part.arguments))
+        else:
+            waiting.append(next(argument for argument in part.arguments if not holds(argument, binding)))
+    return found
+
+
+def _explain_part(expression: Expression, binding: Assignment) -> str:
+    try:
+        evaluate(expression, binding)
+    except ExpressionError as error:
+        return _explain_error(expression, binding, error)
+    if isinstance(expression, Call) and (phrase := _FAILURES.get(expression.function)):
+        return _relation(expression, phrase, binding)
+    return f"{expression_text(expression)} is not true" + _circumstances(expression, binding)
+
+
+def _explain_error(expression: Expression, binding: Assignment, error: ExpressionError) -> str:
+    unbound = sorted(str(variable) for variable in variables_of(expression) if variable not in binding)
+    if unbound:
+        return f"{' and '.join(unbound)} {'is' if len(unbound) == 1 else 'are'} not bound"
+    if isinstance(expression, Call) and _compares_values(expression, binding):
+        return _relation(expression, "cannot be compared with", binding)
+    return f"{expression_text(expression)} cannot be evaluated{_circumstances(expression, binding)}: {error}"
+
+
+def _compares_values(expression: Call, binding: Assignment) -> bool:
+    """Say whether the call is a comparison and all that it compares has a value: the fault lies in comparing them."""
+    if _INFIX.get(expression.function) != _COMPARISON:
+        return False
+    try:
+        for argument in expression.arguments:
+            evaluate(argument, binding)
+    except ExpressionError:
+        return False
+    return True
+
+
+def _relation(expression: Call, phrase: str, binding: Assignment) -> str:
+    show = _distinguishing(expression, binding)
+    first, *others = (_with_value(argument, binding, show) for argument in expression.arguments)
+    shown = ", ".join(others)
+    if expression.function in _MEMBERSHIP:
+        shown = f"({shown})"
+    return f"{first} {phrase} {shown}"
+
+
+def _distinguishing(expression: Call, binding: Assignment) -> Show:
+    """Return how to show the values: briefly, unless two different ones would look the same."""
+    try:
+        values = {evaluate(argument, binding) for argument in expression.arguments}
+    except ExpressionError:
+        return term_text
+    return term_text if len({term_text(value) for value in values}) == len(values) else str
+
+
+def _with_value(expression: Expression, binding: Assignment, show: Show) -> str:
+    """Show an expression, and what it stands for unless it shows that itself."""
+    if not isinstance(expression, Call | Variable):
+        return show(expression)
+    try:
+        return f"{expression_text(expression)} = {show(evaluate(expression, binding))}"
+    except ExpressionError:
+        return expression_text(expression)
+
+
+def _circumstances(expression: Expression, binding: Assignment) -> str:
+    known = sorted((variable for variable in variables_of(expression) if variable in binding), key=str)
+    return f" with {' and '.join(f'{name} = {term_text(binding[name])}' for name in known)}" if known else ""

@@ -1,0 +1,115 @@
+"""Generated ontologies, backgrounds, events and patterns over one small vocabulary.
+
+Small on purpose: with few names, generated things meet each other, and most cases have something to say.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from ontosub.model import Arc, Event, Filter, GraphPattern, Ontology, Vertex
+from ontosub.model.expression import Call, Function
+from ontosub.model.terms import HOME, OWL, RDFS, TYPE, XSD, BlankNode, Literal, NamedNode, Triple, Variable
+
+CLASSES = [NamedNode(f"urn:C{i}") for i in range(6)]
+PROPERTIES = [NamedNode(f"urn:p{i}") for i in range(5)]
+INDIVIDUALS = [NamedNode(f"urn:i{i}") for i in range(5)]
+BLANKS = [HOME, *(BlankNode(f"x{i}") for i in range(3))]
+LITERALS = [
+    Literal("red"),
+    Literal("red", language="en"),
+    Literal(3),
+    Literal("3.0", datatype=XSD["decimal"]),
+    Literal("07", datatype=XSD["int"]),
+    Literal(2.5),
+    Literal(True),
+    Literal("2024-05-01", datatype=XSD["date"]),
+]
+VARIABLES = [Variable(name) for name in ("a", "b", "c", "d")]
+
+classes, properties, individuals = (st.sampled_from(names) for names in (CLASSES, PROPERTIES, INDIVIDUALS))
+
+
+def pairs(first: st.SearchStrategy[NamedNode], second: st.SearchStrategy[NamedNode], most: int):
+    pair = st.tuples(first, second).filter(lambda pair: pair[0] != pair[1])
+    return st.frozensets(pair, max_size=most)
+
+
+def triples(resources: list, objects: list) -> st.SearchStrategy[Triple]:
+    plain = st.builds(Triple, st.sampled_from(resources), properties, st.sampled_from(objects))
+    typing = st.builds(Triple, st.sampled_from(resources), st.just(TYPE), classes)
+    return st.one_of(plain, plain, typing)
+
+
+ontologies = st.builds(
+    Ontology,
+    classes=st.just(frozenset(CLASSES)),
+    properties=st.just(frozenset(PROPERTIES)),
+    subclasses=pairs(classes, classes, 5),
+    subproperties=pairs(properties, properties, 3),
+    inverses=pairs(properties, properties, 1),
+    symmetric=st.frozensets(properties, max_size=1),
+    transitive=st.frozensets(properties, max_size=1),
+    domains=pairs(properties, classes, 2),
+    ranges=pairs(properties, classes, 2),
+    background=st.frozensets(triples(INDIVIDUALS, [*INDIVIDUALS, *LITERALS]), max_size=6),
+)
+
+graphs = st.frozensets(triples([*BLANKS, *INDIVIDUALS], [*BLANKS, *INDIVIDUALS, *LITERALS]), min_size=1, max_size=12)
+events = st.builds(Event, id=st.just("e"), graph=graphs)
+
+_comparison = st.builds(
+    lambda variable, function, constant: Call(function, (variable, constant)),
+    st.sampled_from(VARIABLES),
+    st.sampled_from([Function.LESS, Function.GREATER_OR_EQUAL, Function.EQUAL, Function.NOT_EQUAL]),
+    st.sampled_from(LITERALS),
+)
+_test = st.builds(
+    lambda variable, function: Call(function, (variable,)),
+    st.sampled_from(VARIABLES),
+    st.sampled_from([Function.IS_IRI, Function.IS_LITERAL, Function.IS_BLANK]),
+)
+_join = st.builds(
+    lambda first, second, function: Call(function, (first, second)),
+    st.sampled_from(VARIABLES),
+    st.sampled_from(VARIABLES),
+    st.sampled_from([Function.EQUAL, Function.NOT_EQUAL, Function.LESS]),
+)
+_filters = st.builds(Filter, st.one_of(_comparison, _test, _join))
+_ends = st.one_of(st.sampled_from(VARIABLES), st.sampled_from(VARIABLES), individuals)
+_arcs = st.builds(
+    Arc,
+    _ends,
+    st.one_of(properties, properties, properties, st.just(TYPE), st.sampled_from(VARIABLES)),
+    st.one_of(_ends, _ends, st.sampled_from(LITERALS)),
+)
+_asked = st.one_of(classes, classes, st.sampled_from([OWL["Thing"], RDFS["Resource"], RDFS["Literal"], XSD["decimal"]]))
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> GraphPattern:
+    """Return a homomorphic pattern: a few arcs, classes on some vertices, filters on bound variables."""
+    arcs = tuple(draw(st.lists(_arcs, max_size=4, unique=True)))
+    terms = list(dict.fromkeys(term for arc in arcs for term in (arc.subject, arc.object))) or [VARIABLES[0]]
+    vertices = tuple(
+        Vertex(term, draw(st.frozensets(_asked, max_size=1)) if arcs else frozenset({draw(_asked)})) for term in terms
+    )
+    bound = {*terms, *(arc.property for arc in arcs)}
+    filters = tuple(f for f in draw(st.lists(_filters, max_size=2)) if f.variables <= bound)
+    return GraphPattern(vertices, arcs, filters)
+
+
+@st.composite
+def ops_patterns(draw: st.DrawFn) -> GraphPattern:
+    """Return an injective pattern whose every vertex is reachable from the home vertex, as OPS demands."""
+    terms: list = [HOME]
+    arcs = []
+    for _ in range(draw(st.integers(1, 4))):
+        subject = draw(st.sampled_from([term for term in terms if not isinstance(term, Literal)]))
+        object_ = draw(st.one_of(st.sampled_from(VARIABLES), st.sampled_from([*terms, *INDIVIDUALS, *LITERALS])))
+        arcs.append(Arc(subject, draw(properties), object_))
+        if object_ not in terms:
+            terms.append(object_)
+    vertices = tuple(Vertex(term, draw(st.frozensets(_asked, min_size=0, max_size=1))) for term in terms)
+    filters = tuple(f for f in draw(st.lists(_filters, max_size=1)) if f.variables <= set(terms))
+    return GraphPattern(vertices, tuple(dict.fromkeys(arcs)), filters, home=HOME, injective=True)

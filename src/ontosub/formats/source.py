@@ -1,0 +1,117 @@
+"""Text under a reader's eyes, and where it lies in what was given.
+
+A `Source` may be a part of a larger text (a line of JSON lines, the data of a CloudEvent); a fault found in the part
+is shown at its place in the whole.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from ontosub.formats.limits import DEFAULT, Limits
+from ontosub.model.errors import FormatError, Span, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text, the whole that it is part of, where in it, and what the whole is called (a file's name)."""
+
+    text: str
+    whole: str
+    start: int = 0
+    name: str | None = None
+
+    @classmethod
+    def of(cls, text: str, name: str | None = None) -> Source:
+        """Return a text that is part of nothing larger."""
+        return cls(text, text, 0, name)
+
+    def part(self, start: int, end: int) -> Source:
+        """Return `text[start:end]`, which knows where it came from."""
+        return Source(self.text[start:end], self.whole, self.start + start, self.name)
+
+    def fault(self, message: str, start: int, end: int | None = None, *, hint: str | None = None) -> FormatError:
+        """Return the error that something is wrong with `text[start:end]`."""
+        start, end = self.start + start, self.start + (start + 1 if end is None else end)
+        return FormatError(message, hint=hint, text=self.whole, span=Span.of(self.whole, start, end), source=self.name)
+
+    def fault_in(self, message: str, span: Span | None, *, hint: str | None = None) -> FormatError:
+        """Return the error that something is wrong at `span`, counted from the start of this text."""
+        if span is not None:
+            origin = Span.of(self.whole, self.start, self.start)
+            line, column = _moved(span.line, span.column, origin)
+            end_line, end_column = _moved(span.end_line, span.end_column, origin)
+            span = Span(line, column, end_line, end_column)
+        return FormatError(message, hint=hint, text=self.whole, span=span, source=self.name)
+
+    def find(self, *wanted: str) -> Span | None:
+        """Return where the first of `wanted` that occurs in this text occurs, for faults known by their text only."""
+        for piece in wanted:
+            if piece and (at := self.text.find(piece)) >= 0:
+                return Span.of(self.text, at, at + len(piece))
+        return None
+
+
+def _moved(line: int, column: int, origin: Span) -> tuple[int, int]:
+    return line + origin.line - 1, column + (origin.column - 1 if line == 1 else 0)
+
+
+_ENCODINGS = ("utf-8", "utf-16", "utf-32", "ascii", "iso8859", "cp125", "gb", "big5", "euc", "shift", "koi8")
+"""What a charset may name. Python knows stranger ones, and not all of them decode in linear time."""
+
+
+def decode(data: bytes | str, limits: Limits = DEFAULT, charset: str | None = None, name: str | None = None) -> Source:
+    """Return a payload as text: of the allowed size, without byte order mark, UTF-8 unless `charset` says otherwise.
+
+    Raises FormatError at the first byte that is not text in that encoding.
+    """
+    if isinstance(data, str):
+        limits.check("payload_bytes", len(data), "the payload has {} characters")
+        encode(data)
+        return Source.of(data.removeprefix("\ufeff"), name)
+    limits.check("payload_bytes", len(data), "the payload has {} bytes")
+    codec = _codec(charset or "utf-8")
+    try:
+        return Source.of(data.decode(codec).removeprefix("\ufeff"), name)
+    except UnicodeDecodeError as error:
+        readable = data[: error.start].decode(codec, "replace")
+        text = readable + data[error.start : error.start + 60].decode(codec, "replace")
+        raise Source.of(text, name).fault(
+            f"the byte 0x{data[error.start]:02x} is not {codec}",
+            len(readable),
+            hint="Send UTF-8, or name the encoding in the media type, for example text/csv; charset=iso-8859-1.",
+        ) from None
+
+
+def encode(text: str) -> bytes:
+    """Return the text as UTF-8. Raises FormatError when it holds half of a surrogate pair."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        readable = Source.of(text.encode(errors="replace").decode())
+        raise readable.fault("a lone surrogate is not text", error.start, hint="Send well-formed Unicode.") from None
+
+
+def _codec(charset: str) -> str:
+    try:
+        codec = codecs.lookup(charset).name
+    except LookupError:
+        codec = ""
+    if not codec.startswith(_ENCODINGS):
+        raise UsageError(f"unknown charset {charset!r}: send UTF-8")
+    return codec
+
+
+_DECLARED = re.compile(rb"""^(?:\xef\xbb\xbf)?<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+
+
+def xml_charset(data: bytes) -> str | None:
+    """Return the encoding that an XML document names, by its byte order mark or its declaration."""
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    declared = _DECLARED.match(data)
+    return declared[1].decode() if declared else None

@@ -1,0 +1,110 @@
+"""CSV tables: each row is a record, or lifted to RDF as the map that it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ontosub.formats.reading import Member
+from ontosub.formats.source import Source
+from ontosub.model.errors import FormatError, LimitError, Span, UsageError
+from ontosub.model.terms import HOME, Literal, NamedNode, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row that a mapping reads: paths are column names; an empty cell has no value."""
+
+    cells: dict[str, str]
+    source: Source
+    where: Span
+
+    def values(self, path: str) -> list[str]:
+        if path not in self.cells:
+            raise self.source.fault_in(
+                f"there is no column {path!r}",
+                Span(1, 1, 1, len(self.source.text.partition("\n")[0]) + 1),
+                hint=f"The columns are {', '.join(self.cells)}.",
+            )
+        return [self.cells[path]] if self.cells[path] else []
+
+    def nodes(self, path: str) -> list[Row]:
+        raise UsageError(f"a CSV row has nothing nested in it: leave out from {path!r} beside object")
+
+    def fault(self, message: str, path: str | None = None, *, hint: str | None = None) -> FormatError:
+        """Return the error at the cell of column `path`, else at the row."""
+        cell = self.cells.get(path or "", "")
+        line = self.source.text.split("\n")[self.where.line - 1]
+        at = line.find(cell) if cell else -1
+        where = self.where if at < 0 else Span(self.where.line, at + 1, self.where.line, at + 1 + len(cell))
+        return self.source.fault_in(message, where, hint=hint)
+
+
+def read_rows(source: Source, delimiter: str) -> Iterator[Row | FormatError]:
+    """Yield the rows of a table whose first line names the columns, or what is wrong with one. Blank lines are skipped.
+
+    Raises FormatError when the header, or the quoting of the rest, is beyond reading.
+    """
+    if len(delimiter) != 1 or delimiter in '\r\n"':
+        raise UsageError(f"the delimiter {delimiter!r} must be one character, and neither a quote nor a line end")
+    reader = csv.reader(io.StringIO(source.text, newline="\n"), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    lines = source.text.split("\n")
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise _malformed(error, source, lines, line, reader.line_num) from None
+        if cells is None:
+            return
+        where = Span(line, 1, line, len(lines[line - 1].rstrip("\r")) + 1)
+        if not any(cells):
+            continue
+        if header is None:
+            header = _header(cells, source, where)
+        elif len(cells) != len(header):
+            yield source.fault_in(
+                f"the row has {len(cells)} cells where the header has {len(header)}",
+                where,
+                hint="Put cells that hold the delimiter, a quote or a line end between quotes.",
+            )
+        else:
+            yield Row(dict(zip(header, cells, strict=True)), source, where)
+
+
+def _malformed(error: csv.Error, source: Source, lines: list[str], line: int, last: int) -> Exception:
+    if "field larger than" in str(error):
+        return LimitError(f"line {line}: a cell has more than {csv.field_size_limit():,} characters")
+    where = Span(line, 1, line, len(lines[min(line, len(lines)) - 1].rstrip("\r")) + 1)
+    hint = "A quote inside a quoted cell is written twice, and the cell ends with a quote."
+    return source.fault_in(str(error), where, hint=hint)
+
+
+def _header(cells: list[str], source: Source, where: Span) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if len(set(names)) < len(names):
+        doubled, _ = Counter(names).most_common(1)[0]
+        raise source.fault_in(f"the header names the column {doubled!r} twice", where)
+    if "" in names:
+        raise source.fault_in("the header has a column without a name", where)
+    return names
+
+
+def lift(row: Row, vocab: str) -> Member:
+    """Return the RDF of a row: the home vertex, with each column as a property in `vocab`. Cells are plain text."""
+    triples = []
+    for column, cell in row.cells.items():
+        if cell:
+            triples.append(Triple(HOME, _property(vocab, column, row), Literal(cell)))
+    return Member(triples)
+
+
+def _property(vocab: str, column: str, row: Row) -> NamedNode:
+    try:
+        return NamedNode(vocab + column.replace(" ", "_"))
+    except ValueError as error:
+        raise row.fault(f"the column {column!r} makes no IRI: {error}", hint="Give a mapping= for the table.") from None

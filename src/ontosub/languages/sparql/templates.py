@@ -1,0 +1,218 @@
+"""What becomes of a query, with a slot for each constant that a similar query may have in its place.
+
+Texts that differ only in constants have the same parse tree. Reading one of them with slots instead of constants
+gives a template; each of the others is then made by filling in its own. Constants that shape the tree are no slots:
+declarations, datatypes, names of functions, counts of answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from lark import Token
+from lark.tree import Meta
+
+from ontosub.languages.prologue import Prologue
+from ontosub.languages.sparql import literals, regex
+from ontosub.languages.sparql.core import LANGUAGE, Compiled, compile_query, graph_pattern
+from ontosub.languages.sparql.expressions_reader import regex_constants
+from ontosub.languages.sparql.parser import labels_of, read_query
+from ontosub.languages.sparql.query_reader import QueryReader
+from ontosub.languages.sparql.source import Source
+from ontosub.languages.sparql.syntax import Builtin, Occurrence
+from ontosub.languages.sparql.tokens import TEXT_MAX
+from ontosub.model.errors import Span
+from ontosub.model.expression import Call
+from ontosub.model.pattern import Arc, Filter
+from ontosub.model.subscription import Subscription
+from ontosub.model.terms import Literal, NamedNode, Variable
+
+MARK = "ontosub-slot-"
+"""What the terms that stand for slots are called; a text that uses the word itself gets no template."""
+
+_PRINTED = re.compile(rf'<urn:{MARK}(\d+)>|"{MARK}(\d+)"')
+
+Maker: TypeAlias = Callable[[str], NamedNode | Literal]
+Recipe: TypeAlias = Any
+"""How to make something: an int is a slot, a tuple is a function and its arguments, all else stands for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A query with slots. A slot is the number of a constant in the text; its maker reads what is written there."""
+
+    makers: tuple[tuple[int, Maker], ...]
+    triples: tuple[tuple[Recipe, Recipe, Recipe], ...]
+    filters: tuple[Recipe, ...]
+    projection: tuple[Variable, ...]
+    template: tuple[tuple[Recipe, Recipe, Recipe], ...]
+    distinct: bool
+    residual: tuple[str | int, ...] | None
+    regexes: tuple[tuple[Recipe, Recipe], ...]
+
+    def fill(self, constants: Sequence[str], id: str, text: str) -> Subscription:
+        """Return the subscription of the text that has these constants.
+
+        Raises ValueError when one of them cannot stand there; reading the text in full says why.
+        """
+        terms: dict[int, Any] = {slot: make(constants[slot]) for slot, make in self.makers}
+        self._check_regexes(terms)
+        filters = [Filter(_made(recipe, terms)) for recipe in self.filters]
+        pattern = graph_pattern(_filled(self.triples, terms), filters, self.projection)
+        template = tuple(Arc(*triple) for triple in _filled(self.template, terms)) if self.template else ()
+        residual = None if self.residual is None else "".join([_text(part, terms) for part in self.residual])
+        if residual is not None and len(residual) > TEXT_MAX:
+            raise ValueError(id)
+        return Subscription(id, (pattern,), residual, self.distinct, template, LANGUAGE, text)
+
+    def _check_regexes(self, terms: dict[int, Any]) -> None:
+        for pattern, flags in self.regexes:
+            known = "" if flags is None else _made(flags, terms).value
+            regex.check_flags(known)
+            if pattern is not None:
+                regex.check_pattern(_made(pattern, terms).value, known)
+
+
+def _text(part: str | int, terms: dict[int, Any]) -> str:
+    return str(terms[part]) if isinstance(part, int) else part
+
+
+def _filled(triples: Sequence[tuple[Recipe, Recipe, Recipe]], terms: dict[int, Any]) -> list[tuple[Any, Any, Any]]:
+    return [
+        (terms[s] if type(s) is int else s, terms[p] if type(p) is int else p, terms[o] if type(o) is int else o)
+        for s, p, o in triples
+    ]
+
+
+def _made(recipe: Recipe, terms: dict[int, Any]) -> Any:
+    if type(recipe) is int:
+        return terms[recipe]
+    if type(recipe) is tuple:
+        return Call(recipe[0], tuple([_made(each, terms) for each in recipe[1]]))
+    return recipe
+
+
+def build_template(
+    source: Source, tokens: Sequence[Token], slots: Mapping[int, int], prologue: Prologue
+) -> tuple[Template, frozenset[int]]:
+    """Return the template of a text that was read in full without an error, and the constants that it fixes.
+
+    `slots` tells, for each place where a constant starts, which constant it is.
+    """
+    reader = _SlotReader(source, prologue, labels_of(tokens), slots)
+    compiled = compile_query(read_query(tokens, reader), source)
+    template = _template(compiled, reader)
+    return template, frozenset(slots.values()) - reader.makers.keys()
+
+
+def _template(compiled: Compiled, reader: _SlotReader) -> Template:
+    core = compiled.core
+    return Template(
+        tuple(reader.makers.items()),
+        tuple((_recipe(s), _recipe(p), _recipe(o)) for s, p, o in core.triples),
+        tuple(_recipe(each.expression) for each in core.filters),
+        compiled.projection,
+        tuple((_recipe(arc.subject), _recipe(arc.property), _recipe(arc.object)) for arc in compiled.template),
+        compiled.distinct,
+        None if compiled.residual is None else _pieces(compiled.residual),
+        tuple(reader.regexes),
+    )
+
+
+def _recipe(term: Any) -> Recipe:
+    if isinstance(term, Call):
+        return term.function, [_recipe(argument) for argument in term.arguments]
+    slot = _slot_of(term)
+    return term if slot is None else slot
+
+
+def _slot_of(term: Any) -> int | None:
+    if isinstance(term, NamedNode | Literal):
+        prefix, found, number = term.value.partition(MARK)
+        if found and prefix in ("urn:", "") and number.isdigit():
+            return int(number)
+    return None
+
+
+def _pieces(printed: str) -> tuple[str | int, ...]:
+    """Return the printed query in pieces: text as it is, and a number where a slot was printed."""
+    pieces: list[str | int] = []
+    end = 0
+    for match in _PRINTED.finditer(printed):
+        pieces += [printed[end : match.start()], int(match[1] or match[2])]
+        end = match.end()
+    return *pieces, printed[end:]
+
+
+class _SlotReader(QueryReader):
+    """Reads a query like its base, but puts a slot in the place of each constant, and remembers how to read it."""
+
+    def __init__(self, source: Source, prologue: Prologue, labels: set[str], slots: Mapping[int, int]) -> None:
+        super().__init__(source, prologue, labels)
+        self.makers: dict[int, Maker] = {}
+        self.regexes: list[tuple[Recipe, Recipe]] = []
+        self._slots = slots
+        self._fixed: dict[int, NamedNode] = {}
+
+    def span(self, meta: Meta | Token) -> None:
+        """Return nothing: other texts have their constants elsewhere."""
+
+    def resource(self, token: Token) -> NamedNode:
+        slot = self._slot(token)
+        self._fixed[slot] = super().resource(token)
+        self.makers[slot] = self.prologue.expand if token.type == "PNAME" else partial(_iri, self.prologue)
+        return NamedNode(f"urn:{MARK}{slot}")
+
+    def constant(self, at: Meta | Span | None, token: Token, suffix: Token | Occurrence | None) -> Literal:
+        if token.type == "BOOLEAN":
+            return super().constant(at, token, suffix)
+        slot = self._slot(token)
+        self.makers[slot] = self._maker(token, suffix)
+        return Literal(f"{MARK}{slot}")
+
+    def _maker(self, token: Token, suffix: Token | Occurrence | None) -> Maker:
+        if token.type != "STRING":
+            return literals.number
+        if suffix is None:
+            return _plain
+        if isinstance(suffix, Token):
+            return partial(_tagged, str(suffix))
+        return partial(_typed, self._unslotted(suffix))
+
+    def function_name(self, function: Occurrence) -> NamedNode:
+        return self._unslotted(function)
+
+    def check_regex(self, call: Builtin) -> None:
+        pattern, flags = (each and _recipe(each.term) for each in regex_constants(call))
+        if pattern is not None or flags is not None:
+            self.regexes.append((pattern, flags))
+
+    def _slot(self, token: Token) -> int:
+        return self._slots[token.start_pos or 0]
+
+    def _unslotted(self, occurrence: Occurrence) -> NamedNode:
+        """Return the resource itself: it shapes the tree, and is no slot after all."""
+        slot = _slot_of(occurrence.term)
+        assert slot is not None  # noqa: S101 - every resource was read by this class
+        self.makers.pop(slot, None)
+        return self._fixed[slot]
+
+
+def _iri(prologue: Prologue, written: str) -> NamedNode:
+    return prologue.iri(written[1:-1])
+
+
+def _plain(written: str) -> Literal:
+    return Literal(literals.string(written))
+
+
+def _tagged(tag: str, written: str) -> Literal:
+    return literals.tagged(literals.string(written), tag)
+
+
+def _typed(datatype: NamedNode, written: str) -> Literal:
+    return literals.typed(literals.string(written), datatype)

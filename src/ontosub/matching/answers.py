@@ -1,0 +1,44 @@
+"""From mappings to answers: projection, duplicates, and what CONSTRUCT builds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ontosub.model import Arc, Binding, GraphPattern
+from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
+
+
+def project(pattern: GraphPattern, mu: Mapping[PatternTerm, Term]) -> Binding:
+    """Return the answer that a mapping gives."""
+    return Binding({variable.value: mu[variable] for variable in pattern.projected})
+
+
+def without_duplicates(bindings: Iterable[Binding]) -> list[Binding]:
+    """Return each answer once, in order of first appearance."""
+    return list({frozenset(binding.items()): binding for binding in bindings}.values())
+
+
+def construct(template: Iterable[Arc], bindings: Iterable[Binding]) -> frozenset[Triple]:
+    """Return the graph that a CONSTRUCT template makes of the answers.
+
+    Blank nodes of the template are new for each answer; a triple with an unbound variable, or with a term in a place
+    where it cannot stand, is left out (SPARQL 1.1, section 16.2).
+    """
+    template = list(template)
+    return frozenset(
+        triple for row, binding in enumerate(bindings) for arc in template for triple in _instance(arc, row, binding)
+    )
+
+
+def _instance(arc: Arc, row: int, binding: Binding) -> Iterator[Triple]:
+    subject, predicate, object_ = (_filled(term, row, binding) for term in (arc.subject, arc.property, arc.object))
+    if isinstance(subject, NamedNode | BlankNode) and isinstance(predicate, NamedNode) and object_ is not None:
+        yield Triple(subject, predicate, object_)
+
+
+def _filled(term: PatternTerm, row: int, binding: Binding) -> Term | None:
+    if isinstance(term, Variable):
+        return binding.get(term.value)
+    if isinstance(term, BlankNode):
+        return BlankNode(f"answer{row}-{term.value}")
+    return term

@@ -1,0 +1,140 @@
+"""The part of a SPARQL subscription that only a full evaluation can decide: Oxigraph, on the entailed event graph.
+
+Oxigraph's store keeps some literals by value: "3.50" comes back as "3.5", an xsd:int as an xsd:integer. A notification
+should speak in the event's own terms, so answers are given the event's spelling wherever it is unambiguous. Values
+that the query computes are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from pyoxigraph import Quad, QueryBoolean, QuerySolutions, QueryTriples, Store
+
+from ontosub.languages.sparql.parser import parse_query
+from ontosub.languages.sparql.printer import print_query
+from ontosub.languages.sparql.syntax import (
+    Bind,
+    Construct,
+    Describe,
+    Group,
+    Occurrence,
+    Projected,
+    Query,
+    Select,
+    TriplePattern,
+    Values,
+    walk,
+)
+from ontosub.matching.answers import construct
+from ontosub.matching.class_tests import IS_A, IsImplied, with_class_tests
+from ontosub.model import Arc, Binding
+from ontosub.model.terms import Literal, NamedNode, Term, Triple, Variable
+from ontosub.semantics.event_graph import EventGraph
+
+
+class Residual:
+    """A SPARQL query made ready to be evaluated on event graphs."""
+
+    def __init__(self, text: str, is_implied: IsImplied) -> None:
+        query = with_class_tests(parse_query(text), is_implied)
+        self._computed = _computed_names(query)
+        self._describe = print_query(query) if isinstance(query, Describe) else None
+        self._template = _template(query)
+        self._query = print_query(_solutions_of(query))
+
+    def answers(self, graph: EventGraph) -> tuple[list[Binding], frozenset[Triple] | None]:
+        """Return the query's solutions, and the graph that a CONSTRUCT or DESCRIBE makes of them."""
+        asking = _Asking(graph)
+        bindings = asking.solutions(self._query, self._computed)
+        if self._describe is not None:
+            return bindings, asking.description(self._describe)
+        return bindings, None if self._template is None else construct(self._template, bindings)
+
+
+class _Asking:
+    """An event graph inside Oxigraph."""
+
+    def __init__(self, graph: EventGraph) -> None:
+        self._store = Store()
+        self._store.extend(Quad(triple.subject, triple.predicate, triple.object) for triple in graph.triples)
+        self._store.extend(graph.event.named_graphs)
+        self._graph = graph
+        self._spelling = _spellings(graph.vertices)
+
+    def solutions(self, query: str, computed: frozenset[str]) -> list[Binding]:
+        result = self._store.query(query, custom_functions={IS_A: self._is_a})
+        if isinstance(result, QueryBoolean):
+            return [Binding()] if result else []
+        assert isinstance(result, QuerySolutions)  # noqa: S101 - a query for solutions gives nothing else
+        names = [variable.value for variable in result.variables]
+        return [
+            Binding(
+                {
+                    name: term if name in computed else self._spelt(term)
+                    for name, term in zip(names, row, strict=True)
+                    if term is not None
+                }
+            )
+            for row in result
+        ]
+
+    def description(self, query: str) -> frozenset[Triple]:
+        result = self._store.query(query, custom_functions={IS_A: self._is_a})
+        assert isinstance(result, QueryTriples)  # noqa: S101 - DESCRIBE gives nothing else
+        return frozenset(Triple(triple.subject, triple.predicate, self._spelt(triple.object)) for triple in result)
+
+    def _is_a(self, vertex: Term, class_: Term) -> Literal:
+        return Literal(class_ in self._graph.classes(self._spelt(vertex)))
+
+    def _spelt(self, term: Term) -> Term:
+        return self._spelling.get(term, term)
+
+
+def _solutions_of(query: Query) -> Query:
+    """Return the query whose solutions a CONSTRUCT or DESCRIBE is made from; any other query itself."""
+    if isinstance(query, Construct | Describe):
+        return Select(None, query.where or Group(), modifiers=query.modifiers, values=query.values)
+    return query
+
+
+def _template(query: Query) -> tuple[Arc, ...] | None:
+    if not isinstance(query, Construct):
+        return None
+    return tuple(_arc(triple) for triple in query.template)
+
+
+def _arc(triple: TriplePattern) -> Arc:
+    verb = triple.verb
+    assert isinstance(verb, Occurrence) and isinstance(verb.term, NamedNode | Variable)  # noqa: S101, PT018 - no paths
+    return Arc(triple.subject.term, verb.term, triple.object.term)
+
+
+def _computed_names(query: Query) -> frozenset[str]:
+    """Return the variables whose values come from the query, not from the event."""
+    computed: list[Occurrence | None] = []
+    for node in walk(query):
+        if isinstance(node, Bind) or (isinstance(node, Projected) and node.expression is not None):
+            computed.append(node.variable)
+        elif isinstance(node, Values):
+            computed.extend(node.variables)
+    return frozenset(found.term.value for found in computed if found and isinstance(found.term, Variable))
+
+
+def _spellings(vertices: Iterable[Term]) -> dict[Term, Term]:
+    """Map each literal as the store has it to the event's own, where there is only one."""
+    own: dict[Term, list[Term]] = {}
+    for term in vertices:
+        if isinstance(term, Literal):
+            own.setdefault(as_stored(term), []).append(term)
+    return {stored: terms[0] for stored, terms in own.items() if len(terms) == 1}
+
+
+@lru_cache(maxsize=10_000)
+def as_stored(literal: Literal) -> Term:
+    """Return the literal as Oxigraph's store gives it back."""
+    store = Store()
+    store.add(Quad(IS_A, IS_A, literal))
+    quad: Quad = next(iter(store))
+    return quad.object

@@ -1,0 +1,117 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generators import events, ontologies, ops_patterns, patterns
+from ontosub import Event, Matcher, Ontology, Subscription
+from ontosub.matching.constraints import constraints_of, restricted
+from ontosub.matching.explain import explain
+from ontosub.matching.naive import mappings
+from ontosub.semantics import Entailment
+
+ONTOLOGY = Ontology.read(
+    """@prefix : <urn:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    :Notebook rdfs:subClassOf :Computer . :Computer rdfs:subClassOf :Product . :cell rdfs:subPropertyOf :phone .
+    :Selling rdfs:subClassOf :Offer . :partOf a owl:TransitiveProperty . :room5 :partOf :wing1 . :wing1 :partOf :house .
+    :target rdfs:range :Product . :price rdfs:domain :Offer .""",
+    format="text/turtle",
+)
+EVENT = Event.read(
+    "@prefix : <urn:> . _:H a :Selling ; :target _:t ; :price 450 ; :at :room5 . _:t a :Notebook .", "ttl", id="e"
+)
+
+
+def explained(text: str, language: str = "ops", event: Event = EVENT):
+    matcher = Matcher(ONTOLOGY)
+    matcher.subscribe(Subscription.parse("PREFIX : <urn:>\n" + text, language, id="s"))
+    return matcher.explain(event, "s")
+
+
+class TestMatch:
+    def test_shows_the_mapping_and_the_axioms_used(self):
+        explanation = explained("(_:H, ?1, (:Offer, :target, :Product))")
+        assert explanation.matched
+        assert str(explanation.mapping["?1"]) == "_:t"
+        (product,) = [reason for reason in explanation.held if reason.constraint == "?1 is a <Product>"]
+        assert [str(axiom) for axiom in product.axioms]
+        assert all(fact in EVENT.graph for fact in product.facts)
+        assert not explanation.failed
+
+    def test_names_background_facts_and_transitivity(self):
+        explanation = explained("SELECT ?o { ?o :at ?r . ?r :partOf :house }", "sparql")
+        (arc,) = [reason for reason in explanation.held if "partOf" in reason.constraint]
+        assert {str(fact) for fact in arc.facts} == {
+            "<urn:room5> <urn:partOf> <urn:wing1>",
+            "<urn:wing1> <urn:partOf> <urn:house>",
+        }
+        assert "TransitiveProperty" in str(arc.axioms[0])
+
+    def test_reads_well(self):
+        assert "matches" in str(explained("(_:H, ?1, (:Offer, :target, :Product))")).splitlines()[0]
+
+
+class TestNearestMiss:
+    def test_names_the_offending_value(self):
+        explanation = explained(
+            "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+            "(_:H, ?1, (:Offer, :target, :Computer)) (_:H, ?2, (:Offer, :price, xsd:decimal), ?2 < 400)"
+        )
+        assert not explanation.matched
+        (failed,) = explanation.failed
+        assert failed.detail == "?2 = 450 is not < 400"
+        assert "5 of 6" in str(explanation) or len(explanation.held) > 4
+
+    def test_names_the_classes_that_there_are(self):
+        explanation = explained("(_:H, ?1, (:Offer, :target, :Selling))")
+        (failed,) = explanation.failed
+        assert failed.constraint == "?1 is a <Selling>"
+        assert "<Notebook>" in failed.detail
+
+    def test_names_the_missing_arc(self):
+        (failed,) = explained("(_:H, ?1, (:Offer, :phone, owl:Thing)) (_:H, ?2, (:Offer, :target, :Product))").failed
+        assert failed.detail == "_:H has no <phone>"
+
+    def test_names_where_an_arc_leads_instead(self):
+        (failed,) = explained("SELECT ?x { ?x :at :room6 }", "sparql").failed
+        assert "leads to <room5>" in failed.detail
+
+    def test_of_injectivity(self):
+        (failed,) = explained("(_:H, ?1, (:Offer, :target, :Product)) (_:H, ?2, (:Offer, :target, :Product))").failed
+        assert failed.constraint == "no two vertices are the same"
+        assert "are both _:t" in failed.detail
+
+    def test_of_an_event_without_home(self):
+        event = Event.read("@prefix : <urn:> . :a :p :b . :c :p :b .", "ttl")
+        assert "no home vertex" in str(explained("(_:H, ?1, (:Offer, :target, :Product))", event=event))
+
+    def test_of_the_residual(self):
+        explanation = explained("SELECT ?x { ?x :price ?p { ?x :at :room6 } UNION { ?x :at :room7 } }", "sparql")
+        assert [reason.constraint for reason in explanation.failed] == ["the rest of the query"]
+
+    def test_can_be_had_as_plain_values(self):
+        plain = explained("(_:H, ?1, (:Offer, :target, :Selling))").to_dict()
+        assert plain["matched"] is False
+        assert plain["failed"][0]["constraint"] == "?1 is a <Selling>"
+
+
+@settings(max_examples=150, deadline=None)
+@given(ontologies, st.one_of(patterns(), ops_patterns()), events)
+def test_an_explanation_tells_the_truth(ontology, pattern, event):
+    """What it says holds does hold together; nothing that it says fails could be added; all facts are given."""
+    graph = Entailment(ontology).event_graph(event)
+    matched = next(mappings(pattern, graph), None) is not None
+    explanation = explain(Subscription("s", (pattern,)), graph, matched=matched)
+    assert matched == (not explanation.failed)
+    held = {reason.constraint for reason in explanation.held}
+    kept = [constraint for constraint in constraints_of(pattern) if constraint.text in held]
+    assert next(mappings(restricted(pattern, kept), graph), None) is not None
+    for constraint in constraints_of(pattern):
+        if constraint.text not in held:
+            assert next(mappings(restricted(pattern, [*kept, constraint]), graph), None) is None
+    for reason in explanation.held:
+        assert all(fact in event.graph | ontology.background for fact in reason.facts)
+
+
+def test_str_of_every_reason_is_one_line():
+    for reason in explained("(_:H, ?1, (:Offer, :target, :Product))").held:
+        assert "\n" not in str(reason)

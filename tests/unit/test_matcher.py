@@ -1,0 +1,182 @@
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+
+from ontosub import Event, Matcher, Ontology, OntosubWarning, Subscription
+from ontosub.model.errors import LanguageError, UnknownSubscription, UsageError
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Triple
+
+ONTOLOGY = Ontology.read(
+    "@prefix : <urn:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . :B rdfs:subClassOf :A .",
+    format="text/turtle",
+)
+EVENT = Event.read("@prefix : <urn:> . :b a :B ; :p 1, 2 .", "text/turtle", id="e1")
+
+
+def sparql(text: str, id: str = "s") -> Subscription:
+    return Subscription.parse("PREFIX : <urn:> " + text, id=id)
+
+
+def bindings(text: str, event: Event = EVENT) -> list[dict]:
+    matcher = Matcher(ONTOLOGY)
+    matcher.subscribe(sparql(text))
+    return [dict(binding) for match in matcher.match(event) for binding in match.bindings]
+
+
+class TestSubscribing:
+    def test_the_next_event_sees_it(self):
+        matcher = Matcher(ONTOLOGY)
+        assert matcher.match(EVENT) == []
+        matcher.subscribe(sparql("ASK { ?x a :A }"))
+        assert [match.subscription_id for match in matcher.match(EVENT)] == ["s"]
+        matcher.unsubscribe("s")
+        assert matcher.match(EVENT) == []
+
+    def test_an_id_can_be_taken_once(self):
+        matcher = Matcher()
+        matcher.subscribe(sparql("ASK { ?x a :A }"))
+        assert matcher.subscribe(sparql("ASK { ?x a :A }")) == []
+        with pytest.raises(UsageError, match="taken"):
+            matcher.subscribe(sparql("ASK { ?x a :B }"))
+        assert len(matcher.subscriptions) == 1
+
+    def test_unknown_ids(self):
+        with pytest.raises(UnknownSubscription, match="nobody"):
+            Matcher().unsubscribe("nobody")
+        with pytest.raises(UnknownSubscription):
+            Matcher().explain(EVENT, "nobody")
+
+    def test_an_unknown_class_is_a_warning(self):
+        with pytest.warns(OntosubWarning, match="unknown class <urn:Z>"):
+            (doubt,) = Matcher(ONTOLOGY).subscribe(sparql("ASK { ?x a :Z }"))
+        assert doubt.hint
+
+    def test_and_an_error_when_strict(self):
+        matcher = Matcher(ONTOLOGY, strict=True)
+        with pytest.raises(LanguageError, match="unknown class <urn:Z>") as caught:
+            matcher.subscribe(sparql("ASK { ?x a :Z }"))
+        assert caught.value.line == 1
+        assert not matcher.subscriptions
+
+    def test_without_an_ontology_no_class_is_unknown(self):
+        assert Matcher().subscribe(sparql("ASK { ?x a :Z ; :p 1 }")) == []
+
+    def test_unknown_algorithm(self):
+        with pytest.raises(UsageError, match="naive"):
+            Matcher(algorithm="magic")
+
+
+class TestAnswers:
+    def test_select_keeps_duplicates_and_distinct_does_not(self):
+        assert bindings("SELECT ?x { ?x :p ?y }") == [{"x": NamedNode("urn:b")}] * 2
+        assert bindings("SELECT DISTINCT ?x { ?x :p ?y }") == [{"x": NamedNode("urn:b")}]
+
+    def test_ask_has_one_empty_answer(self):
+        assert bindings("ASK { ?x :p ?y }") == [{}]
+
+    def test_construct_builds_a_graph(self):
+        matcher = Matcher(ONTOLOGY)
+        matcher.subscribe(sparql("CONSTRUCT { ?x :q ?y . ?y :bad ?x . [] :of ?x } { ?x :p ?y }"))
+        (match,) = matcher.match(EVENT)
+        b, q, of = (NamedNode(f"urn:{name}") for name in ("b", "q", "of"))
+        assert {t for t in match.graph if t.predicate == q} == {Triple(b, q, Literal(1)), Triple(b, q, Literal(2))}
+        made = [t for t in match.graph if t.predicate == of]
+        assert len(made) == 2
+        assert all(isinstance(t.subject, BlankNode) and t.object == b for t in made)
+
+    def test_top_classes_are_answered_by_name_and_never_bound(self):
+        for top in ("owl:Thing", "daml:Thing", "rdfs:Resource"):
+            prefixes = (
+                "PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX daml: <http://www.daml.org/2001/03/daml+oil#> "
+                "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+            )
+            assert bindings(prefixes + f"SELECT ?x {{ ?x a {top} }}") == [{"x": NamedNode("urn:b")}]
+        found = bindings(
+            "SELECT ?c { ?x a ?c }", Event.read("<urn:b> a <urn:B>, <http://www.w3.org/2002/07/owl#Thing> .", "ttl")
+        )
+        assert sorted(str(b["c"]) for b in found) == ["<urn:A>", "<urn:B>"]
+
+    def test_datatypes_are_classes_of_literals(self):
+        prefix = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+        assert len(bindings(prefix + "SELECT ?v { ?x :p ?v . ?v a xsd:decimal }")) == 2
+        assert not bindings(prefix + "SELECT ?v { ?x :p ?v . ?v a xsd:string }")
+
+    def test_a_resource_can_be_said_to_have_a_datatype_as_class(self):
+        prefix = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+        event = Event.read("<urn:b> a <http://www.w3.org/2001/XMLSchema#string> .", "ttl")
+        assert bindings(prefix + "SELECT ?x { ?x a xsd:string }", event) == [{"x": NamedNode("urn:b")}]
+
+    def test_schema_inside_an_event_is_plain_data(self):
+        event = Event.read(
+            "<urn:C> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:A> . <urn:c> a <urn:C> .",
+            "ttl",
+        )
+        assert not bindings("SELECT ?x { ?x a :A }", event)
+
+
+class TestResidual:
+    def test_optional(self):
+        found = bindings("SELECT ?x ?z { ?x a :A OPTIONAL { ?x :q ?z } }")
+        assert found == [{"x": NamedNode("urn:b")}]
+
+    def test_keeps_the_terms_of_the_event(self):
+        event = Event.read("@prefix : <urn:> . :b a :B ; :p 3.50 .", "ttl")
+        (found,) = bindings("SELECT ?v { ?x a :A OPTIONAL { ?x :p ?v } }", event)
+        assert found["v"].value == "3.50"
+
+    def test_aggregates_answer_on_nothing(self):
+        assert bindings("SELECT (COUNT(*) AS ?n) { ?x a :Z }") == [{"n": Literal(0)}]
+
+    def test_classes_by_name(self):
+        prefix = "PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+        query = "SELECT ?x ?v { ?x a owl:Thing OPTIONAL { ?x :p ?v . ?v a xsd:decimal FILTER(?v > 1) } }"
+        assert bindings(prefix + query) == [{"x": NamedNode("urn:b"), "v": Literal(2)}]
+
+    def test_construct_and_describe(self):
+        matcher = Matcher(ONTOLOGY)
+        matcher.subscribe(sparql("CONSTRUCT { ?x :q ?z } { ?x a :A OPTIONAL { ?x :p ?z } }", id="construct"))
+        matcher.subscribe(sparql("DESCRIBE ?x { ?x a :A OPTIONAL { ?x :p ?z } }", id="describe"))
+        construct, describe = matcher.match(EVENT)
+        assert len(construct.graph) == 2
+        assert {str(t.predicate) for t in describe.graph} >= {"<urn:p>"}
+
+
+class TestBatch:
+    def table(self, *rows: tuple) -> pa.Table:
+        names = ["event_id", "content_type", "payload", "time_start", "time_end"]
+        return pa.Table.from_pylist([dict(zip(names, row, strict=False)) for row in rows])
+
+    def test_matches_and_rejects_are_tables(self):
+        matcher = Matcher(ONTOLOGY)
+        matcher.subscribe(sparql("SELECT ?x { ?x a :A }"))
+        noon = datetime(2024, 5, 1, 12, tzinfo=UTC)
+        result = matcher.match_batch(
+            self.table(
+                ("e1", "text/turtle", b"<urn:b> a <urn:B> .", noon, None),
+                ("e2", "text/turtle", b"<urn:b> a", None, None),
+                ("e3", "no/such", b"", None, None),
+                ("e4", "text/turtle", b"<urn:c> a <urn:C> .", None, None),
+            )
+        )
+        (row,) = result.matches.to_pylist()
+        assert (row["event_id"], row["subscription_id"], row["time_start"], row["time_end"]) == ("e1", "s", noon, noon)
+        assert [dict(binding) for binding in row["bindings"]] == [{"x": "<urn:b>"}]
+        rejects = result.rejects.to_pylist()
+        assert [(r["event_id"], r["line"]) for r in rejects] == [("e2", 1), ("e3", None)]
+        assert rejects[0]["payload"] == b"<urn:b> a"
+        assert "unknown format" in rejects[1]["reason"]
+
+    def test_missing_columns_are_named(self):
+        with pytest.raises(UsageError, match="payload"):
+            Matcher().match_batch(pa.table({"event_id": ["x"], "content_type": ["ttl"]}))
+
+    def test_an_empty_table_gives_empty_tables(self):
+        result = Matcher().match_batch(
+            self.table()
+            .select([])
+            .append_column("event_id", pa.array([], pa.string()))
+            .append_column("content_type", pa.array([], pa.string()))
+            .append_column("payload", pa.array([], pa.binary()))
+        )
+        assert (result.matches.num_rows, result.rejects.num_rows) == (0, 0)

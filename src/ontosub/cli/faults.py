@@ -1,0 +1,56 @@
+"""What a user can get wrong, and how it is said: a message on standard error, exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import typer
+
+from ontosub.model import Diagnostic, Severity
+from ontosub.model.errors import InputError, OntosubError, OntosubWarning
+
+BAD_INPUT = 2
+
+FAULTS = (OntosubError, OntosubWarning, OSError)
+"""The exceptions that speak of the input. Any other is a defect of Ontosub and may show its traceback."""
+
+
+def diagnostic_of(error: Exception, source: str | None = None) -> Diagnostic:
+    """Return what an exception says, as said of `source`."""
+    if isinstance(error, InputError):
+        return replace(error.diagnostic, source=source or error.diagnostic.source)
+    if isinstance(error, OSError) and error.strerror:
+        where = str(error.filename) if error.filename is not None else source
+        return Diagnostic(f"cannot be read: {error.strerror.lower()}", source=where)
+    return Diagnostic(str(error), source=source)
+
+
+def say(diagnostic: Diagnostic, *, err: bool = True) -> None:
+    """Show a diagnostic, on standard error unless it is a result itself."""
+    typer.echo(f"{diagnostic.severity}: {diagnostic}", err=err)
+
+
+def refuse(diagnostics: Iterable[Diagnostic]) -> None:
+    """Show the diagnostics, and end the command when there are any."""
+    found = list(diagnostics)
+    for diagnostic in found:
+        say(diagnostic)
+    if found:
+        raise typer.Exit(BAD_INPUT)
+
+
+@contextmanager
+def reported(*, strict: bool = False) -> Iterator[None]:
+    """Run a command's body so that faults and warnings are told to the user. With `strict`, warnings are faults."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if strict else "always", OntosubWarning)
+        warnings.showwarning = lambda message, *_, **__: say(Diagnostic(str(message), Severity.WARNING))
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except FAULTS as error:
+            refuse([diagnostic_of(error)])

@@ -1,0 +1,62 @@
+"""Matches as they are written: lines for people, JSON for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ontosub.model import Binding, Match
+from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Term
+from ontosub.semantics.wording import term_text
+
+
+def match_object(match: Match, source: str) -> dict[str, Any]:
+    """Return a match as plain JSON values; terms are written as in SPARQL's JSON results."""
+    written: dict[str, Any] = {
+        "event": match.event_id,
+        "subscription": match.subscription_id,
+        "source": source,
+        "bindings": [{name: term_object(term) for name, term in answer.items()} for answer in match.bindings],
+    }
+    if match.graph is not None:
+        written["graph"] = sorted(f"{triple} ." for triple in match.graph)
+    if match.interval is not None:
+        written["interval"] = {"start": match.interval.start.isoformat(), "end": match.interval.end.isoformat()}
+    return written
+
+
+def term_object(term: Term) -> dict[str, Any]:
+    """Return a term as the SPARQL 1.1 Query Results JSON Format writes it.
+
+    >>> term_object(Literal("350.00", datatype=XSD["decimal"]))
+    {'type': 'literal', 'value': '350.00', 'datatype': 'http://www.w3.org/2001/XMLSchema#decimal'}
+    """
+    match term:
+        case NamedNode():
+            return {"type": "uri", "value": term.value}
+        case BlankNode():
+            return {"type": "bnode", "value": term.value}
+        case Literal():
+            return {"type": "literal", "value": term.value, **_annotation(term)}
+        case _:
+            parts = {"subject": term.subject, "predicate": term.predicate, "object": term.object}
+            return {"type": "triple", "value": {name: term_object(part) for name, part in parts.items()}}
+
+
+def _annotation(literal: Literal) -> dict[str, str]:
+    """Return a literal's language or datatype; the datatypes that follow from the syntax are left out."""
+    if literal.language:
+        return {"xml:lang": literal.language}
+    return {} if literal.datatype in (XSD["string"], RDF["langString"]) else {"datatype": literal.datatype.value}
+
+
+def match_lines(match: Match) -> list[str]:
+    """Return a match for people: who is notified of what, then the graph that was built, or the answers."""
+    said = [answer_text(answer) for answer in match.bindings if answer]
+    if match.graph is not None:
+        said = [f"{triple} ." for triple in match.graph]
+    return [f"{match.subscription_id}: event {match.event_id} matches", *(f"    {line}" for line in sorted(said))]
+
+
+def answer_text(answer: Binding) -> str:
+    """Return an answer on one line."""
+    return ", ".join(f"?{name} = {term_text(term)}" for name, term in answer.items())

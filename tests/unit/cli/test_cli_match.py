@@ -1,0 +1,151 @@
+"""`ontosub match` and `ontosub explain`: what goes to standard output, in both forms."""
+
+import json
+
+from shop import CHEAP, NOTEBOOK, run
+
+
+class TestMatch:
+    def test_shows_who_is_notified_of_what(self, folder):
+        result = run("match", "-o", folder / "ontology/shop.ttl", "-s", folder / "subscriptions", folder / "events")
+        assert result.exit_code == 0
+        assert result.stdout.splitlines() == [
+            "any: event dear.ttl matches",
+            "    ?c = <mainframe>",
+            "any: event notebook.ttl matches",
+            "    ?c = <pc>",
+            "cheap: event notebook.ttl matches",
+            "    ?x = <pc>, ?price = 350.00",
+        ]
+
+    def test_a_folder_stands_for_its_parts(self, folder):
+        parts = run("match", "-o", folder / "ontology", "-s", folder / "subscriptions", folder / "events")
+        assert run("match", "--folder", folder).stdout == parts.stdout != ""
+
+    def test_writes_json_lines_with_sparql_terms(self, folder):
+        result = run("match", "--folder", folder, "--json")
+        cheap = [line for line in map(json.loads, result.stdout.splitlines()) if line["subscription"] == "cheap"]
+        assert cheap == [
+            {
+                "event": "notebook.ttl",
+                "subscription": "cheap",
+                "source": str(folder / "events/notebook.ttl"),
+                "bindings": [
+                    {
+                        "x": {"type": "uri", "value": "http://example.org/pc"},
+                        "price": {
+                            "type": "literal",
+                            "value": "350.00",
+                            "datatype": "http://www.w3.org/2001/XMLSchema#decimal",
+                        },
+                    }
+                ],
+            }
+        ]
+
+    def test_says_why(self, folder):
+        assert "<Notebook> <subClassOf> <Computer>" in run("match", "--folder", folder, "--explain").stdout
+        [line, *_] = run("match", "--folder", folder, "--explain", "--json").stdout.splitlines()
+        assert json.loads(line)["explanation"]["matched"] is True
+
+    def test_reads_standard_input(self, folder):
+        cheap = folder / "subscriptions/cheap.rq"
+        result = run("match", "-o", folder / "ontology", "-s", cheap, "-", "--format", "ttl", input=NOTEBOOK)
+        assert result.stdout.splitlines()[0] == "cheap: event - matches"
+
+    def test_events_of_one_file_are_numbered(self, folder):
+        (folder / "events/two.ttl").write_text(f"{NOTEBOOK}\n# @message\n:other a :Notebook .\n")
+        result = run("match", "--folder", folder)
+        assert "any: event two.ttl matches" in result.stdout
+        assert "any: event two.ttl#2 matches" in result.stdout
+
+    def test_events_that_have_a_name_keep_it(self, folder):
+        (folder / "events/named.trig").write_text("@prefix : <http://example.org/> . :it { :pc a :Notebook }")
+        assert "any: event http://example.org/it matches" in run("match", "--folder", folder).stdout
+
+    def test_constructed_graphs_are_written(self, folder):
+        query = "PREFIX : <http://example.org/> CONSTRUCT { ?x :isCheap true } { ?x :price ?p FILTER (?p < 400) }"
+        (folder / "subscriptions/built.rq").write_text(query)
+        made = (
+            '<http://example.org/pc> <http://example.org/isCheap> "true"^^<http://www.w3.org/2001/XMLSchema#boolean> .'
+        )
+        assert made in run("match", "--folder", folder).stdout
+        lines = map(json.loads, run("match", "--folder", folder, "--json").stdout.splitlines())
+        assert [line["graph"] for line in lines if line["subscription"] == "built"] == [[made]]
+
+    def test_the_time_of_an_event_is_written(self, folder):
+        envelope = {"specversion": "1.0", "id": "7", "source": "/s", "type": "t", "time": "2026-01-31T12:00:00Z",
+                    "datacontenttype": "text/turtle", "data": NOTEBOOK}  # fmt: skip
+        (folder / "events/enveloped.cloudevent").write_text(json.dumps(envelope))
+        [line] = [
+            line
+            for line in map(json.loads, run("match", "--folder", folder, "--json").stdout.splitlines())
+            if line["event"] == "7" and line["subscription"] == "any"
+        ]
+        assert line["interval"] == {"start": "2026-01-31T12:00:00+00:00", "end": "2026-01-31T12:00:00+00:00"}
+
+
+class TestCompanions:
+    def test_lie_beside_the_event_and_are_none_themselves(self, folder):
+        context = {"@vocab": "http://example.org/", "kind": "@type"}
+        mapping = {
+            "prefixes": {"": "http://example.org/"},
+            "class": ":Notebook",
+            "properties": [{"property": ":price", "from": "p", "datatype": "xsd:decimal"}],
+        }
+        (folder / "events/plain.json").write_text('{"kind": "Notebook", "price": 300}')
+        (folder / "events/plain.context.json").write_text(json.dumps(context))
+        (folder / "events/rows.csv").write_text("p\n200\n500\n")
+        (folder / "events/rows.mapping.json").write_text(json.dumps(mapping))
+        result = run("match", "--folder", folder)
+        assert (result.exit_code, result.stderr) == (0, "")
+        notified = [line for line in result.stdout.splitlines() if line.startswith("cheap:")]
+        assert notified == [f"cheap: event {name} matches" for name in ("notebook.ttl", "plain.json", "rows.csv")]
+
+    def test_given_ones_win(self, folder):
+        event, context = folder / "plain.json", folder / "context.json"
+        event.write_text('{"@type": "Notebook", "costs": 300}')
+        (folder / "plain.context.json").write_text('{"@vocab": "http://elsewhere.example/"}')
+        context.write_text('{"@vocab": "http://example.org/", "costs": "price"}')
+        arguments = ("-o", folder / "ontology", "-s", folder / "subscriptions/cheap.rq", event)
+        assert run("match", *arguments).stdout == ""
+        assert run("match", *arguments, "--context", context).stdout.startswith("cheap: event plain.json matches")
+
+    def test_a_vocabulary_may_do(self, folder):
+        event = folder / "plain.json"
+        event.write_text('{"@type": "Notebook", "price": 300}')
+        result = run("match", "--folder", folder, event, "--vocab", "http://example.org/")
+        assert "cheap: event plain.json matches" in result.stdout
+
+
+class TestSubscriptions:
+    def test_rules_extend_each_other_in_any_order(self, folder):
+        (folder / "subscriptions/a-first.mdv").write_text(
+            "PREFIX : <http://example.org/> search any a register a where a.price < 400"
+        )
+        assert "a-first: event notebook.ttl matches" in run("match", "--folder", folder).stdout
+
+    def test_the_language_can_be_said(self, folder):
+        path = folder / "query.txt"
+        path.write_text(CHEAP)
+        result = run("match", "-o", folder / "ontology", "-s", path, "--language", "sparql", folder / "events")
+        assert result.stdout.startswith("query: event notebook.ttl matches")
+
+
+class TestExplain:
+    def test_names_the_nearest_miss(self, folder):
+        result = run("explain", "-o", folder / "ontology", "-s", folder / "subscriptions/cheap.rq",
+                     folder / "events/dear.ttl")  # fmt: skip
+        assert result.exit_code == 0
+        assert result.stdout.startswith("cheap: event dear.ttl does not match")
+        assert "45000 is not < 400" in result.stdout
+
+    def test_writes_json(self, folder):
+        lines = [json.loads(line) for line in run("explain", "--folder", folder, "--json").stdout.splitlines()]
+        verdicts = {(line["subscription"], line["event"]): line["matched"] for line in lines}
+        assert verdicts == {
+            ("any", "dear.ttl"): True,
+            ("any", "notebook.ttl"): True,
+            ("cheap", "dear.ttl"): False,
+            ("cheap", "notebook.ttl"): True,
+        }

@@ -133,6 +133,19 @@ class TestResidual:
         query = "SELECT ?x ?v { ?x a owl:Thing OPTIONAL { ?x :p ?v . ?v a xsd:decimal FILTER(?v > 1) } }"
         assert bindings(prefix + query) == [{"x": NamedNode("urn:b"), "v": Literal(2)}]
 
+    def test_what_oxigraph_would_refuse_is_refused_at_once(self):
+        matcher = Matcher(ONTOLOGY)
+        with pytest.raises(LanguageError, match="does not take it"):
+            matcher.subscribe(sparql("CONSTRUCT { :a :b :c } { ?x a :A } HAVING(COUNT(*) > 1)"))
+        assert not matcher.subscriptions
+        assert matcher.match(EVENT) == []
+
+    def test_construct_from_groups(self):
+        matcher = Matcher(ONTOLOGY)
+        matcher.subscribe(sparql("CONSTRUCT { ?x :has ?x } { ?x :p ?v } GROUP BY ?x"))
+        (match,) = matcher.match(EVENT)
+        assert len(match.graph) == 1
+
     def test_construct_and_describe(self):
         matcher = Matcher(ONTOLOGY)
         matcher.subscribe(sparql("CONSTRUCT { ?x :q ?z } { ?x a :A OPTIONAL { ?x :p ?z } }", id="construct"))

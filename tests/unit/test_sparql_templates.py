@@ -22,11 +22,13 @@ PREFIXES = {
 }
 
 
-def outcome(read: Callable[..., Subscription], text: str) -> Subscription | tuple[str, str]:
+def outcome(read: Callable[..., Subscription], text: str) -> tuple[object, str]:
+    """Return what comes of a text, and how it is shown: that tells positions, too, which equality leaves out."""
     try:
-        return read(text, "x", PREFIXES)
+        subscription = read(text, "x", PREFIXES)
     except OntosubError as error:
-        return type(error).__name__, str(error)
+        return type(error), str(error)
+    return subscription, repr(subscription)
 
 
 @settings(max_examples=60, deadline=None)

@@ -30,6 +30,7 @@ from ontosub.languages.sparql.syntax import (
 from ontosub.matching.answers import construct
 from ontosub.matching.class_tests import IS_A, IsImplied, with_class_tests
 from ontosub.model import Arc, Binding
+from ontosub.model.errors import LanguageError
 from ontosub.model.terms import Literal, NamedNode, Term, Triple, Variable
 from ontosub.semantics.event_graph import EventGraph
 
@@ -43,6 +44,19 @@ class Residual:
         self._describe = print_query(query) if isinstance(query, Describe) else None
         self._template = _template(query)
         self._query = print_query(_solutions_of(query))
+        self._try_out(text)
+
+    def _try_out(self, text: str) -> None:
+        """Refuse now what Oxigraph would refuse at the first event."""
+        try:
+            for query in filter(None, (self._query, self._describe)):
+                Store().query(query, custom_functions={IS_A: lambda *_: None})
+        except SyntaxError as error:
+            raise LanguageError(
+                "the query is well formed, but Oxigraph, which evaluates it, does not take it",
+                hint=f"It says: {str(error).splitlines()[0]}.",
+                text=text,
+            ) from None
 
     def answers(self, graph: EventGraph) -> tuple[list[Binding], frozenset[Triple] | None]:
         """Return the query's solutions, and the graph that a CONSTRUCT or DESCRIBE makes of them."""
@@ -94,9 +108,12 @@ class _Asking:
 
 def _solutions_of(query: Query) -> Query:
     """Return the query whose solutions a CONSTRUCT or DESCRIBE is made from; any other query itself."""
-    if isinstance(query, Construct | Describe):
-        return Select(None, query.where or Group(), modifiers=query.modifiers, values=query.values)
-    return query
+    if not isinstance(query, Construct | Describe):
+        return query
+    # Of grouped solutions only the keys are left.
+    keys = tuple(Projected(key.variable) for key in query.modifiers.group_by if key.variable is not None)
+    where = query.where or Group()
+    return Select(keys or None, where, modifiers=query.modifiers, values=query.values, base=query.base)
 
 
 def _template(query: Query) -> tuple[Arc, ...] | None:

@@ -1,8 +1,7 @@
 """Reading many similar texts: the first two of a kind in full, the others from a template.
 
 A text is a *skeleton* (its tokens, with constants reduced to their kind) and its constants. Whatever is doubtful
-about an instance makes the cache read it in full, so subscriptions and errors are the same as without a cache;
-only the positions of pattern parts are missing.
+about an instance makes the cache read it in full, so subscriptions and errors are the same as without a cache.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from ontosub.languages.prologue import Prologue
 from ontosub.languages.sparql.core import compile_query
 from ontosub.languages.sparql.parser import parse_query
 from ontosub.languages.sparql.source import Source
-from ontosub.languages.sparql.templates import MARK, Template, build_template
-from ontosub.languages.sparql.tokens import TOKEN, place, tokenize
+from ontosub.languages.sparql.templates import CONSTANTS, MARK, Layout, Template, build_template
+from ontosub.languages.sparql.tokens import TOKEN, tokenize
 from ontosub.model.subscription import Subscription
 
 Prefixes: TypeAlias = Mapping[str, str] | None
@@ -25,7 +24,7 @@ _Key: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, str], ...] | None, str
 TEXT_MAX = 10_000
 """Longer texts are read in full: their skeletons would fill the memory."""
 
-_KINDS = {kind: f"\0{kind}" for kind in ("IRIREF", "PNAME", "NUMBER", "SIGNED", "STRING")}
+_KINDS = {kind: f"\0{kind}" for kind in CONSTANTS}
 """What stands for a constant in a skeleton. No other token of a valid text holds a zero character."""
 
 
@@ -34,10 +33,20 @@ def read_in_full(text: str, id: str, prefixes: Prefixes = None, base: str | None
     return compile_query(parse_query(text, prefixes, base), Source(text)).subscription(id, text)
 
 
-def reduce_text(text: str) -> tuple[tuple[str, ...], list[str]] | None:
-    """Return the skeleton and the constants of a text, or None when it cannot be parted into tokens."""
+@dataclass(slots=True)
+class Reduced:
+    """A text parted into skeleton and constants."""
+
+    skeleton: tuple[str, ...]
+    constants: list[str]
+    layout: Layout
+
+
+def reduce_text(text: str) -> Reduced | None:
+    """Return the text in parts, or None when it does not even consist of tokens."""
     skeleton = []
     constants = []
+    matches = []
     for match in TOKEN.finditer(text):
         kind = match.lastgroup or "END"
         mark = _KINDS.get(kind)
@@ -48,7 +57,8 @@ def reduce_text(text: str) -> tuple[tuple[str, ...], list[str]] | None:
             return None
         elif kind != "END":
             skeleton.append(match[kind])
-    return tuple(skeleton), constants
+        matches.append(match)
+    return Reduced(tuple(skeleton), constants, Layout(text, matches))
 
 
 @dataclass(slots=True)
@@ -80,16 +90,15 @@ class Cache:
         reduced = reduce_text(text) if fits else None
         if reduced is None:
             return read_in_full(text, id, prefixes, base)
-        skeleton, constants = reduced
-        key = (skeleton, tuple(prefixes.items()) if prefixes else None, base)
+        key = (reduced.skeleton, tuple(prefixes.items()) if prefixes else None, base)
         seen = key in self._families
         family = self._families.pop(key, None)
         if family is not None:
             self._families[key] = family
-            template = family.templates.get(family.variant(constants))
+            template = family.templates.get(family.variant(reduced.constants))
             if template is not None:
                 try:
-                    filled = template.fill(constants, id, text)
+                    filled = template.fill(reduced.constants, reduced.layout, id, text)
                 except ValueError:
                     return read_in_full(text, id, prefixes, base)
                 self.hits += 1
@@ -97,7 +106,7 @@ class Cache:
         subscription = read_in_full(text, id, prefixes, base)
         if seen:
             self._families[key] = family
-            self._remember(key, subscription, constants)
+            self._remember(key, subscription, reduced)
         else:
             self._notice(key)
         return subscription
@@ -108,25 +117,20 @@ class Cache:
         while len(self._families) > self._capacity:
             self._families.pop(next(iter(self._families)), None)
 
-    def _remember(self, key: _Key, subscription: Subscription, constants: list[str]) -> None:
+    def _remember(self, key: _Key, subscription: Subscription, reduced: Reduced) -> None:
         """Make a template of a text that was read in full, and keep it."""
-        source = Source(subscription.text or "")
-        tokens = tokenize(source)
-        places = (place(token)[0] for token in tokens if token.type in _KINDS)
-        slots = {start: number for number, start in enumerate(places)}
-        template, fixed = build_template(source, tokens, slots, Prologue(dict(key[1] or ()), key[2]))
+        text = subscription.text or ""
+        source = Source(text)
+        template, fixed = build_template(source, tokenize(source), Prologue(dict(key[1] or ()), key[2]))
+        again = template.fill(reduced.constants, reduced.layout, subscription.id, text)
         # An escape could spell the mark, and a template that does not even give back its own text is wrong.
-        if any("\\" in constants[each] for each in fixed) or template.fill(constants, "x", "") != _named(subscription):
+        if any("\\" in reduced.constants[each] for each in fixed) or again != subscription:
             return
         family = self._families.get(key) or _Family(tuple(sorted(fixed)))
         if len(family.templates) >= self._variants:
             family.templates.clear()
-        family.templates[family.variant(constants)] = template
+        family.templates[family.variant(reduced.constants)] = template
         self._families[key] = family
-
-
-def _named(subscription: Subscription) -> Subscription:
-    return Subscription("x", subscription.patterns, subscription.residual, subscription.distinct, subscription.template)
 
 
 def _is_encodable(text: str) -> bool:

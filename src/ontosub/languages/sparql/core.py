@@ -58,8 +58,8 @@ class Conjunction:
 
     triples: list[Triple] = field(default_factory=list)
     spans: list[Span | None] = field(default_factory=list)
+    mentions: list[tuple[PatternTerm, Span | None]] = field(default_factory=list)
     filters: list[patterns.Filter] = field(default_factory=list)
-    term_spans: dict[PatternTerm, Span | None] = field(default_factory=dict)
     exact: bool = True
 
     def bound(self) -> set[Variable]:
@@ -71,7 +71,7 @@ class Conjunction:
         self.triples += other.triples
         self.spans += other.spans
         self.filters += other.filters
-        self.term_spans = other.term_spans | self.term_spans
+        self.mentions += other.mentions
         self.exact = self.exact and other.exact
 
 
@@ -88,7 +88,8 @@ class Compiled:
     def subscription(self, id: str, text: str) -> Subscription:
         """Return the subscription. With a residual, nobody asks for the bindings of the core."""
         core = self.core
-        pattern = graph_pattern(core.triples, core.filters, self.projection, core.spans, core.term_spans)
+        where = dict(reversed(core.mentions))
+        pattern = graph_pattern(core.triples, core.spans, where, core.filters, self.projection)
         return Subscription(id, (pattern,), self.residual, self.distinct, self.template, LANGUAGE, text)
 
 
@@ -194,8 +195,7 @@ class _Extraction:
             return
         core.triples += steps
         core.spans += [triple.span] * len(steps)
-        for end in (triple.subject, triple.object):
-            core.term_spans.setdefault(end.term, end.span)
+        core.mentions += [(end.term, end.span) for end in (triple.subject, triple.object)]
 
     def _steps(self, start: PatternTerm, verb: Path, end: PatternTerm) -> Iterator[Triple]:
         """Yield the triples that a path consists of, or nothing when it is no plain sequence of steps."""
@@ -259,26 +259,26 @@ def _may_end(path: Path, end: PatternTerm) -> bool:
 
 def graph_pattern(
     triples: Iterable[Triple],
+    spans: Iterable[Span | None],
+    where: Mapping[PatternTerm, Span | None],
     filters: Iterable[patterns.Filter],
     projection: tuple[Variable, ...],
-    spans: Iterable[Span | None] = (),
-    term_spans: Mapping[PatternTerm, Span | None] | None = None,
 ) -> GraphPattern:
-    """Return the pattern of some triples: a constant class is asked of its vertex, all else is an arc."""
-    places = iter(spans)
-    where = term_spans or {}
+    """Return the pattern of some triples: a constant class is asked of its vertex, all else is an arc.
+
+    `spans` are those of the triples; `where` tells where each term is mentioned first.
+    """
     classes: dict[PatternTerm, frozenset[NamedNode]] = {}
     arcs: dict[Triple, Arc] = {}
-    for triple in triples:
+    for triple, span in zip(triples, spans, strict=True):
         subject, verb, object_ = triple
-        span = next(places, None)
         known = classes.setdefault(subject, _NO_CLASS)
         if verb == TYPE and isinstance(object_, NamedNode):
             classes[subject] = known | {object_}
         elif triple not in arcs:
             classes.setdefault(object_, _NO_CLASS)
             arcs[triple] = Arc(subject, verb, object_, span)
-    vertices = tuple(Vertex(term, asked, where.get(term)) for term, asked in classes.items())
+    vertices = tuple([Vertex(term, asked, where.get(term)) for term, asked in classes.items()])
     return GraphPattern(vertices, tuple(arcs.values()), tuple(filters), projection=projection)
 
 

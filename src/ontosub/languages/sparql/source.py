@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 
 from ontosub.model.errors import Diagnostic, LanguageError, LimitError, Span
+
+
+def line_starts(text: str) -> list[int]:
+    """Return where each line of a text starts."""
+    return [0, *[match.end() for match in re.finditer("\n", text)]]
 
 
 class Source:
@@ -17,7 +23,7 @@ class Source:
     @cached_property
     def _lines(self) -> list[int]:
         """Where each line starts. A text is asked for many spans, so lines are counted once."""
-        return [0, *(offset + 1 for offset, character in enumerate(self.text) if character == "\n")]
+        return line_starts(self.text)
 
     def span(self, start: int, end: int) -> Span:
         """Return the span of `text[start:end]`."""

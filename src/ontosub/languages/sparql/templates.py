@@ -8,7 +8,8 @@ declarations, datatypes, names of functions, counts of answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -22,14 +23,17 @@ from ontosub.languages.sparql.core import LANGUAGE, Compiled, compile_query, gra
 from ontosub.languages.sparql.expressions_reader import regex_constants
 from ontosub.languages.sparql.parser import labels_of, read_query
 from ontosub.languages.sparql.query_reader import QueryReader
-from ontosub.languages.sparql.source import Source
+from ontosub.languages.sparql.source import Source, line_starts
 from ontosub.languages.sparql.syntax import Builtin, Occurrence
-from ontosub.languages.sparql.tokens import TEXT_MAX
+from ontosub.languages.sparql.tokens import TEXT_MAX, place
 from ontosub.model.errors import Span
 from ontosub.model.expression import Call
 from ontosub.model.pattern import Arc, Filter
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Literal, NamedNode, Variable
+
+CONSTANTS = frozenset({"IRIREF", "PNAME", "NUMBER", "SIGNED", "STRING"})
+"""The tokens that may become slots."""
 
 MARK = "ontosub-slot-"
 """What the terms that stand for slots are called; a text that uses the word itself gets no template."""
@@ -38,7 +42,37 @@ _PRINTED = re.compile(rf'<urn:{MARK}(\d+)>|"{MARK}(\d+)"')
 
 Maker: TypeAlias = Callable[[str], NamedNode | Literal]
 Recipe: TypeAlias = Any
-"""How to make something: an int is a slot, a tuple is a function and its arguments, all else stands for itself."""
+"""How to make something: an int is a slot, a tuple is a function with arguments and a span, else it is as it is."""
+
+
+class Layout:
+    """Where the tokens of a text are. The spans of a template count tokens; here they become positions."""
+
+    __slots__ = ("_lines", "_matches")
+
+    def __init__(self, text: str, matches: Sequence[re.Match[str]]) -> None:
+        self._lines = line_starts(text)
+        self._matches = matches
+
+    def span(self, tokens: Span | None) -> Span | None:
+        """Return the position from a first to a last token."""
+        if tokens is None:
+            return None
+        lines = self._lines
+        first = self._matches[tokens.line]
+        start = first.start(first.lastgroup or 0)
+        end = self._matches[tokens.end_line].end()
+        line, end_line = bisect_right(lines, start), bisect_right(lines, end)
+        return Span(line, start - lines[line - 1] + 1, end_line, end - lines[end_line - 1] + 1)
+
+    def first_mentions(self, mentions: Iterable[tuple[Recipe, Span | None]], terms: dict[int, Any]) -> dict[Any, Any]:
+        """Return where each term is mentioned first."""
+        where: dict[Any, Any] = {}
+        for recipe, span in mentions:
+            term = terms[recipe] if type(recipe) is int else recipe
+            if term not in where:
+                where[term] = self.span(span)
+        return where
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +81,43 @@ class Template:
 
     makers: tuple[tuple[int, Maker], ...]
     triples: tuple[tuple[Recipe, Recipe, Recipe], ...]
-    filters: tuple[Recipe, ...]
+    spans: tuple[Span | None, ...]
+    mentions: tuple[tuple[Recipe, Span | None], ...]
+    filters: tuple[tuple[Recipe, Span | None], ...]
     projection: tuple[Variable, ...]
     template: tuple[tuple[Recipe, Recipe, Recipe], ...]
+    template_spans: tuple[Span | None, ...]
     distinct: bool
     residual: tuple[str | int, ...] | None
     regexes: tuple[tuple[Recipe, Recipe], ...]
 
-    def fill(self, constants: Sequence[str], id: str, text: str) -> Subscription:
-        """Return the subscription of the text that has these constants.
+    def fill(self, constants: Sequence[str], layout: Layout, id: str, text: str) -> Subscription:
+        """Return the subscription of the text that has these constants in this layout.
 
         Raises ValueError when one of them cannot stand there; reading the text in full says why.
         """
         terms: dict[int, Any] = {slot: make(constants[slot]) for slot, make in self.makers}
-        self._check_regexes(terms)
-        filters = [Filter(_made(recipe, terms)) for recipe in self.filters]
-        pattern = graph_pattern(_filled(self.triples, terms), filters, self.projection)
-        template = tuple(Arc(*triple) for triple in _filled(self.template, terms)) if self.template else ()
+        self._check_regexes(terms, layout)
+        pattern = graph_pattern(
+            _filled(self.triples, terms),
+            map(layout.span, self.spans),
+            layout.first_mentions(self.mentions, terms),
+            [Filter(_made(recipe, terms, layout), layout.span(span)) for recipe, span in self.filters],
+            self.projection,
+        )
+        built = zip(_filled(self.template, terms), map(layout.span, self.template_spans), strict=True)
+        template = tuple([Arc(*triple, span) for triple, span in built])
         residual = None if self.residual is None else "".join([_text(part, terms) for part in self.residual])
         if residual is not None and len(residual) > TEXT_MAX:
             raise ValueError(id)
         return Subscription(id, (pattern,), residual, self.distinct, template, LANGUAGE, text)
 
-    def _check_regexes(self, terms: dict[int, Any]) -> None:
+    def _check_regexes(self, terms: dict[int, Any], layout: Layout) -> None:
         for pattern, flags in self.regexes:
-            known = "" if flags is None else _made(flags, terms).value
+            known = "" if flags is None else _made(flags, terms, layout).value
             regex.check_flags(known)
             if pattern is not None:
-                regex.check_pattern(_made(pattern, terms).value, known)
+                regex.check_pattern(_made(pattern, terms, layout).value, known)
 
 
 def _text(part: str | int, terms: dict[int, Any]) -> str:
@@ -88,25 +131,21 @@ def _filled(triples: Sequence[tuple[Recipe, Recipe, Recipe]], terms: dict[int, A
     ]
 
 
-def _made(recipe: Recipe, terms: dict[int, Any]) -> Any:
+def _made(recipe: Recipe, terms: dict[int, Any], layout: Layout) -> Any:
     if type(recipe) is int:
         return terms[recipe]
     if type(recipe) is tuple:
-        return Call(recipe[0], tuple([_made(each, terms) for each in recipe[1]]))
+        function, arguments, span = recipe
+        return Call(function, tuple([_made(each, terms, layout) for each in arguments]), layout.span(span))
     return recipe
 
 
-def build_template(
-    source: Source, tokens: Sequence[Token], slots: Mapping[int, int], prologue: Prologue
-) -> tuple[Template, frozenset[int]]:
-    """Return the template of a text that was read in full without an error, and the constants that it fixes.
-
-    `slots` tells, for each place where a constant starts, which constant it is.
-    """
-    reader = _SlotReader(source, prologue, labels_of(tokens), slots)
+def build_template(source: Source, tokens: Sequence[Token], prologue: Prologue) -> tuple[Template, frozenset[int]]:
+    """Return the template of a text that was read in full without an error, and the constants that it fixes."""
+    reader = _SlotReader(source, prologue, tokens)
     compiled = compile_query(read_query(tokens, reader), source)
-    template = _template(compiled, reader)
-    return template, frozenset(slots.values()) - reader.makers.keys()
+    constants = range(sum(token.type in CONSTANTS for token in tokens))
+    return _template(compiled, reader), frozenset(constants) - reader.makers.keys()
 
 
 def _template(compiled: Compiled, reader: _SlotReader) -> Template:
@@ -114,9 +153,12 @@ def _template(compiled: Compiled, reader: _SlotReader) -> Template:
     return Template(
         tuple(reader.makers.items()),
         tuple((_recipe(s), _recipe(p), _recipe(o)) for s, p, o in core.triples),
-        tuple(_recipe(each.expression) for each in core.filters),
+        tuple(core.spans),
+        tuple((_recipe(term), span) for term, span in core.mentions),
+        tuple((_recipe(each.expression), each.span) for each in core.filters),
         compiled.projection,
         tuple((_recipe(arc.subject), _recipe(arc.property), _recipe(arc.object)) for arc in compiled.template),
+        tuple(arc.span for arc in compiled.template),
         compiled.distinct,
         None if compiled.residual is None else _pieces(compiled.residual),
         tuple(reader.regexes),
@@ -125,7 +167,7 @@ def _template(compiled: Compiled, reader: _SlotReader) -> Template:
 
 def _recipe(term: Any) -> Recipe:
     if isinstance(term, Call):
-        return term.function, [_recipe(argument) for argument in term.arguments]
+        return term.function, [_recipe(argument) for argument in term.arguments], term.span
     slot = _slot_of(term)
     return term if slot is None else slot
 
@@ -151,15 +193,25 @@ def _pieces(printed: str) -> tuple[str | int, ...]:
 class _SlotReader(QueryReader):
     """Reads a query like its base, but puts a slot in the place of each constant, and remembers how to read it."""
 
-    def __init__(self, source: Source, prologue: Prologue, labels: set[str], slots: Mapping[int, int]) -> None:
-        super().__init__(source, prologue, labels)
+    def __init__(self, source: Source, prologue: Prologue, tokens: Sequence[Token]) -> None:
+        super().__init__(source, prologue, labels_of(tokens))
         self.makers: dict[int, Maker] = {}
         self.regexes: list[tuple[Recipe, Recipe]] = []
-        self._slots = slots
         self._fixed: dict[int, NamedNode] = {}
+        self._starts = {place(token)[0]: number for number, token in enumerate(tokens)}
+        self._ends = {place(token)[1]: number for number, token in enumerate(tokens)}
+        constants = [place(token)[0] for token in tokens if token.type in CONSTANTS]
+        self._slots = {start: slot for slot, start in enumerate(constants)}
 
-    def span(self, meta: Meta | Token) -> None:
-        """Return nothing: other texts have their constants elsewhere."""
+    def span(self, meta: Meta | Token) -> Span | None:
+        """Return which tokens these are: other texts have them elsewhere."""
+        if isinstance(meta, Token):
+            start, end = place(meta)
+        elif meta.empty:
+            return None
+        else:
+            start, end = meta.start_pos, meta.end_pos
+        return Span(self._starts[start], 0, self._ends[end], 0)
 
     def resource(self, token: Token) -> NamedNode:
         slot = self._slot(token)

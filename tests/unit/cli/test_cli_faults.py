@@ -42,9 +42,7 @@ class TestPoison:
 
     def test_events_before_any_other_fault_are_matched(self, folder):
         text = "<urn:a> a <http://example.org/Notebook> .\n# @message\n<urn:b> a .\n"
-        (folder / "events/log.nt").write_text(
-            text.replace(" a ", " <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ")
-        )
+        (folder / "events/log.ttl").write_text(text)
         result = run("match", "--folder", folder)
         assert result.exit_code == 2
         assert "any: event log.ttl matches" in result.stdout

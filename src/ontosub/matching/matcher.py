@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Protocol
 
@@ -30,6 +31,9 @@ class Algorithm(Protocol):
     def match(self, event: Event) -> Iterator[Match]:
         """Yield the matches of the event, in the order of subscription."""
 
+    def match_ids(self, event: Event) -> list[str]:
+        """Return the ids of the subscriptions that match, in the same order."""
+
 
 class Naive:
     """The definition, applied to each subscription in turn: the oracle for every other algorithm."""
@@ -51,8 +55,17 @@ class Naive:
             if match is not None:
                 yield match
 
+    def match_ids(self, event: Event) -> list[str]:
+        return [match.subscription_id for match in self.match(event)]
 
-ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType({"naive": Naive})
+
+def _compiled(entailment: Entailment) -> Algorithm:
+    """Return the compiled algorithm, loaded when it is first asked for: it brings Numba with it."""
+    algorithm: Algorithm = import_module("ontosub.matching.compiled.algorithm").Compiled(entailment)
+    return algorithm
+
+
+ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType({"naive": Naive, "compiled": _compiled})
 
 
 class Matcher:
@@ -110,6 +123,10 @@ class Matcher:
     def match(self, event: Event) -> list[Match]:
         """Return the matches of the event, in the order in which their subscriptions came."""
         return list(self._algorithm.match(event))
+
+    def match_ids(self, event: Event) -> list[str]:
+        """Return the ids of the subscriptions that the event matches, for who needs no answers."""
+        return self._algorithm.match_ids(event)
 
     def match_batch(self, table: pa.Table) -> BatchResult:
         """Match a table of payloads: `event_id`, `content_type`, `payload`, optional `time_start` and `time_end`.

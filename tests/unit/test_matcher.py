@@ -193,3 +193,30 @@ class TestBatch:
             .append_column("payload", pa.array([], pa.binary()))
         )
         assert (result.matches.num_rows, result.rejects.num_rows) == (0, 0)
+
+
+class TestBudget:
+    """A subscription that asks too much gets no answer, and takes none from the others."""
+
+    WIDE = Event("wide", frozenset(Triple(NamedNode(f"urn:{i}"), NamedNode("urn:p"), Literal(i)) for i in range(400)))
+
+    @pytest.mark.parametrize("algorithm", ["naive", "compiled"])
+    @pytest.mark.parametrize(
+        "hostile",
+        [
+            "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
+            "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i OPTIONAL { ?i ?j ?k } }",
+        ],
+    )
+    @pytest.mark.xdist_group("compiled")
+    def test_the_others_have_their_answers(self, algorithm, hostile, monkeypatch):
+        monkeypatch.setattr("ontosub.matching.naive.mappings.__defaults__", (20_000,))
+        monkeypatch.setattr("ontosub.matching.residual.ANSWERS_MAX", 1_000)
+        matcher = Matcher(algorithm=algorithm)
+        matcher.subscribe(sparql(hostile, id="hostile"))
+        matcher.subscribe(sparql("SELECT ?v { :7 :p ?v }", id="modest"))
+        assert [match.subscription_id for match in matcher.match(self.WIDE)] == ["modest"]
+        assert matcher.over_budget == {"hostile"}
+        matcher.unsubscribe("hostile")
+        matcher.match(self.WIDE)
+        assert matcher.over_budget == frozenset()

@@ -14,13 +14,18 @@ from ontosub.matching.batch import BatchResult, match_batch
 from ontosub.matching.evaluation import Evaluation
 from ontosub.matching.explain import Explanation, explain
 from ontosub.model import Diagnostic, Event, Match, Ontology, Severity, Subscription
-from ontosub.model.errors import LanguageError, OntosubWarning, UnknownSubscription, UsageError
+from ontosub.model.errors import LanguageError, LimitError, OntosubWarning, UnknownSubscription, UsageError
 from ontosub.semantics import Entailment
 from ontosub.semantics.check import Words
 
 
 class Algorithm(Protocol):
-    """A way of finding all matches of an event. All of them give the answers of the naive one."""
+    """A way of finding all matches of an event. All of them give the answers of the naive one.
+
+    `over_budget` names the subscriptions that the last event would have cost too much to decide.
+    """
+
+    over_budget: frozenset[str]
 
     def subscribe(self, subscription: Subscription) -> None:
         """Take in a subscription whose id is new."""
@@ -41,6 +46,7 @@ class Naive:
     def __init__(self, entailment: Entailment) -> None:
         self._entailment = entailment
         self._evaluations: dict[str, Evaluation] = {}
+        self.over_budget: frozenset[str] = frozenset()
 
     def subscribe(self, subscription: Subscription) -> None:
         self._evaluations[subscription.id] = Evaluation(subscription, self._entailment)
@@ -49,11 +55,16 @@ class Naive:
         del self._evaluations[id]
 
     def match(self, event: Event) -> Iterator[Match]:
+        self.over_budget = frozenset()
         graph = self._entailment.event_graph(event)
-        for evaluation in self._evaluations.values():
-            match = evaluation.match(graph)
-            if match is not None:
-                yield match
+        for name, evaluation in self._evaluations.items():
+            try:
+                match = evaluation.match(graph)
+            except LimitError:
+                self.over_budget |= {name}
+            else:
+                if match is not None:
+                    yield match
 
     def match_ids(self, event: Event) -> list[str]:
         return [match.subscription_id for match in self.match(event)]
@@ -119,6 +130,11 @@ class Matcher:
         self._get(id)
         self._algorithm.unsubscribe(id)
         del self._subscriptions[id]
+
+    @property
+    def over_budget(self) -> frozenset[str]:
+        """The subscriptions that the last event would have cost too much to decide; the others have their answers."""
+        return self._algorithm.over_budget
 
     def match(self, event: Event) -> list[Match]:
         """Return the matches of the event, in the order in which their subscriptions came."""

@@ -5,7 +5,8 @@ maps to itself, every class asked of a vertex is among the classes of its image,
 (u, p, v) has (μu, q, μv) in E for some q ⊑ p. E is closed under entailment, so q is p itself. An injective pattern
 gives no two vertices the same image; a pattern with a home maps that vertex to the event's home.
 
-Short, obvious and slow: every other matcher is held to what this module says.
+Short, obvious and slow: every other matcher is held to what this module says. A subscriber's text is not trusted to be
+reasonable, so a search that takes more steps than its budget is given up with a LimitError.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from ontosub.model import Arc, GraphPattern
+from ontosub.model.errors import LimitError
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import NamedNode, PatternTerm, Term, Triple, Variable
 from ontosub.semantics.event_graph import EventGraph
@@ -23,9 +25,13 @@ Mu: TypeAlias = Mapping[PatternTerm, Term]
 """A mapping from a pattern's vertices, and its property variables, to terms of the event graph."""
 
 
-def mappings(pattern: GraphPattern, graph: EventGraph) -> Iterator[Mu]:
+BUDGET = 5_000_000
+"""How many candidates, triples or vertices, the search for one pattern in one event may try."""
+
+
+def mappings(pattern: GraphPattern, graph: EventGraph, budget: int = BUDGET) -> Iterator[Mu]:
     """Yield every mapping under which the pattern matches the event graph, each once."""
-    for mu in _Search(pattern, graph).run():
+    for mu in _Search(pattern, graph, budget).run():
         if all(holds(condition.expression, variables_in(mu)) for condition in pattern.filters):
             yield mu
 
@@ -38,8 +44,10 @@ def variables_in(mu: Mu) -> dict[Variable, Term]:
 class _Search:
     """One search for mappings: arcs in turn, then the vertices that no arc touches."""
 
-    def __init__(self, pattern: GraphPattern, graph: EventGraph) -> None:
+    def __init__(self, pattern: GraphPattern, graph: EventGraph, budget: int) -> None:
         self._graph = graph
+        self._budget = budget
+        self._steps = 0
         self._injective = pattern.injective
         self._home = pattern.home
         self._arcs = _ordered(pattern)
@@ -59,6 +67,7 @@ class _Search:
             return
         arc = self._arcs[position]
         for triple in self._candidates(arc, mu):
+            self._step()
             extended = self._match_arc(mu, arc, triple)
             if extended is not None:
                 yield from self._match_arcs(extended, position + 1)
@@ -73,9 +82,15 @@ class _Search:
             yield mu
             return
         for image in self._graph.vertices:
+            self._step()
             extended = self._map(mu, terms[0], image)
             if extended is not None:
                 yield from self._match_vertices(extended, terms[1:])
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > self._budget:
+            raise LimitError(f"the pattern needs more than {self._budget:,} steps on event {self._graph.event.id!r}")
 
     def _map(self, mu: Mu, term: PatternTerm, image: Term | None) -> Mu | None:
         """Return μ with term ↦ image, or None when the definition forbids it."""

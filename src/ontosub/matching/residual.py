@@ -30,9 +30,12 @@ from ontosub.languages.sparql.syntax import (
 from ontosub.matching.answers import construct
 from ontosub.matching.class_tests import IS_A, IsImplied, with_class_tests
 from ontosub.model import Arc, Binding
-from ontosub.model.errors import LanguageError
+from ontosub.model.errors import LanguageError, LimitError
 from ontosub.model.terms import Literal, NamedNode, Term, Triple, Variable
 from ontosub.semantics.event_graph import EventGraph
+
+ANSWERS_MAX = 1_000_000
+"""How many answers a query may have on one event."""
 
 
 class Residual:
@@ -83,16 +86,14 @@ class _Asking:
             return [Binding()] if result else []
         assert isinstance(result, QuerySolutions)  # noqa: S101 - a query for solutions gives nothing else
         names = [variable.value for variable in result.variables]
-        return [
-            Binding(
-                {
-                    name: term if name in computed else self._spelt(term)
-                    for name, term in zip(names, row, strict=True)
-                    if term is not None
-                }
-            )
-            for row in result
-        ]
+        solutions: list[Binding] = []
+        for row in result:
+            if len(solutions) == ANSWERS_MAX:
+                raise LimitError(f"the query has more than {ANSWERS_MAX:,} answers on event {self._graph.event.id!r}")
+            terms = ((name, term) for name, term in zip(names, row, strict=True) if term is not None)
+            spelt = {name: term if name in computed else self._spelt(term) for name, term in terms}
+            solutions.append(Binding(spelt))
+        return solutions
 
     def description(self, query: str) -> frozenset[Triple]:
         result = self._store.query(query, custom_functions={IS_A: self._is_a})

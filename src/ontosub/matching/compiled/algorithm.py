@@ -169,9 +169,13 @@ class Compiled:
                 bindings[record.subscription.id].append(Binding(answer))
         self.over_budget = frozenset(over_budget)
         for found in self._in_order(bindings.keys() - over_budget):
-            match = self._match(event, found, bindings[found])
-            if match is not None:
-                yield match
+            try:
+                match = self._match(event, found, bindings[found])
+            except LimitError:
+                self.over_budget |= {found}
+            else:
+                if match is not None:
+                    yield match
 
     def match_ids(self, event: Event) -> list[str]:
         """Return the ids of the subscriptions that the event matches, without their answers."""
@@ -200,7 +204,11 @@ class Compiled:
 
     def _residual_holds(self, id: str, event: Event) -> bool:
         residual = self._residuals.get(id)
-        return residual is None or bool(residual.answers(self._entailment.event_graph(event))[0])
+        try:
+            return residual is None or bool(residual.answers(self._entailment.event_graph(event))[0])
+        except LimitError:
+            self.over_budget |= {id}
+            return False
 
     def _in_order(self, ids: set[str]) -> list[str]:
         """Return the ids in the order in which their subscriptions came."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ontosub.model import Arc, Binding, GraphPattern
+from ontosub.model import Arc, Binding, Event, GraphPattern, Match, Subscription
 from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
 
 
@@ -16,6 +16,17 @@ def project(pattern: GraphPattern, mu: Mapping[PatternTerm, Term]) -> Binding:
 def without_duplicates(bindings: Iterable[Binding]) -> list[Binding]:
     """Return each answer once, in order of first appearance."""
     return list({frozenset(binding.items()): binding for binding in bindings}.values())
+
+
+def match_of(subscription: Subscription, event: Event, bindings: list[Binding]) -> Match | None:
+    """Return the match that the answers of a subscription without residual make; None when there are none."""
+    if not bindings:
+        return None
+    # Alternatives may give the same answer; and an answer without variables only says that there is one.
+    if subscription.distinct or len(subscription.patterns) > 1 or not bindings[0]:
+        bindings = without_duplicates(bindings)
+    graph = construct(subscription.template, bindings) if subscription.template else None
+    return Match(subscription.id, event.id, bindings, graph, event.interval)
 
 
 def construct(template: Iterable[Arc], bindings: Iterable[Binding]) -> frozenset[Triple]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ontosub.matching.answers import construct, project, without_duplicates
+from ontosub.matching.answers import match_of, project
 from ontosub.matching.naive import mappings
 from ontosub.matching.residual import Residual
-from ontosub.model import Binding, Match, Subscription
-from ontosub.model.terms import Triple
+from ontosub.model import Match, Subscription
 from ontosub.semantics import Entailment, EventGraph
 
 
@@ -20,22 +19,10 @@ class Evaluation:
 
     def match(self, graph: EventGraph) -> Match | None:
         """Return the match with all of its answers, or None."""
+        patterns, event = self.subscription.patterns, graph.event
         if self._residual is None:
-            return self._conjunctive(graph)
-        if not any(next(mappings(core, graph), None) is not None for core in self.subscription.patterns):
+            found = [project(pattern, mu) for pattern in patterns for mu in mappings(pattern, graph)]
+            return match_of(self.subscription, event, found)
+        if not any(next(mappings(core, graph), None) is not None for core in patterns):
             return None
-        bindings, constructed = self._residual.answers(graph)
-        return self._match(graph, bindings, constructed) if bindings else None
-
-    def _conjunctive(self, graph: EventGraph) -> Match | None:
-        patterns = self.subscription.patterns
-        bindings = [project(pattern, mu) for pattern in patterns for mu in mappings(pattern, graph)]
-        # An answer without variables only says that there is one.
-        if self.subscription.distinct or len(patterns) > 1 or (bindings and not bindings[0]):
-            bindings = without_duplicates(bindings)
-        template = self.subscription.template
-        return self._match(graph, bindings, construct(template, bindings) if template else None) if bindings else None
-
-    def _match(self, graph: EventGraph, bindings: list[Binding], constructed: frozenset[Triple] | None) -> Match:
-        event = graph.event
-        return Match(self.subscription.id, event.id, bindings, constructed, event.interval)
+        return self._residual.match(self.subscription.id, graph)

@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import Protocol
 
 import pyarrow as pa
 
+from ontosub.matching.algorithm import Algorithm
 from ontosub.matching.batch import BatchResult, match_batch
 from ontosub.matching.evaluation import Evaluation
 from ontosub.matching.explain import Explanation, explain
@@ -19,34 +19,12 @@ from ontosub.semantics import Entailment
 from ontosub.semantics.check import Words
 
 
-class Algorithm(Protocol):
-    """A way of finding all matches of an event. All of them give the answers of the naive one.
-
-    `over_budget` names the subscriptions that the last event would have cost too much to decide.
-    """
-
-    over_budget: frozenset[str]
-
-    def subscribe(self, subscription: Subscription) -> None:
-        """Take in a subscription whose id is new."""
-
-    def unsubscribe(self, id: str) -> None:
-        """Forget a subscription that was taken in."""
-
-    def match(self, event: Event) -> Iterator[Match]:
-        """Yield the matches of the event, in the order of subscription."""
-
-    def match_ids(self, event: Event) -> list[str]:
-        """Return the ids of the subscriptions that match, in the same order."""
-
-
-class Naive:
+class Naive(Algorithm):
     """The definition, applied to each subscription in turn: the oracle for every other algorithm."""
 
     def __init__(self, entailment: Entailment) -> None:
         self._entailment = entailment
         self._evaluations: dict[str, Evaluation] = {}
-        self.over_budget: frozenset[str] = frozenset()
 
     def subscribe(self, subscription: Subscription) -> None:
         self._evaluations[subscription.id] = Evaluation(subscription, self._entailment)
@@ -66,17 +44,26 @@ class Naive:
                 if match is not None:
                     yield match
 
-    def match_ids(self, event: Event) -> list[str]:
-        return [match.subscription_id for match in self.match(event)]
+
+def _loaded(module: str, name: str) -> Callable[[Entailment], Algorithm]:
+    """Return how to make an algorithm whose module is loaded when it is first asked for (one brings Numba with it)."""
+
+    def make(entailment: Entailment) -> Algorithm:
+        algorithm: Algorithm = getattr(import_module(f"ontosub.matching.{module}"), name)(entailment)
+        return algorithm
+
+    return make
 
 
-def _compiled(entailment: Entailment) -> Algorithm:
-    """Return the compiled algorithm, loaded when it is first asked for: it brings Numba with it."""
-    algorithm: Algorithm = import_module("ontosub.matching.compiled.algorithm").Compiled(entailment)
-    return algorithm
-
-
-ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType({"naive": Naive, "compiled": _compiled})
+ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType(
+    {
+        "naive": Naive,
+        "compiled": _loaded("compiled.algorithm", "Compiled"),
+        "ops": _loaded("published", "Ops"),
+        "ibroker": _loaded("published", "IBroker"),
+        "gtopss": _loaded("published", "GToPSS"),
+    }
+)
 
 
 class Matcher:

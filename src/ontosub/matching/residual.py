@@ -29,7 +29,7 @@ from ontosub.languages.sparql.syntax import (
 )
 from ontosub.matching.answers import construct
 from ontosub.matching.class_tests import IS_A, IsImplied, with_class_tests
-from ontosub.model import Arc, Binding
+from ontosub.model import Arc, Binding, Match
 from ontosub.model.errors import LanguageError, LimitError
 from ontosub.model.terms import Literal, NamedNode, Term, Triple, Variable
 from ontosub.semantics.event_graph import EventGraph
@@ -61,13 +61,16 @@ class Residual:
                 text=text,
             ) from None
 
-    def answers(self, graph: EventGraph) -> tuple[list[Binding], frozenset[Triple] | None]:
-        """Return the query's solutions, and the graph that a CONSTRUCT or DESCRIBE makes of them."""
+    def match(self, subscription_id: str, graph: EventGraph) -> Match | None:
+        """Return the query's answers, with the graph that a CONSTRUCT or DESCRIBE makes of them; None without any."""
         asking = _Asking(graph)
         bindings = asking.solutions(self._query, self._computed)
+        if not bindings:
+            return None
+        made = None if self._template is None else construct(self._template, bindings)
         if self._describe is not None:
-            return bindings, asking.description(self._describe)
-        return bindings, None if self._template is None else construct(self._template, bindings)
+            made = asking.description(self._describe)
+        return Match(subscription_id, graph.event.id, bindings, made, graph.event.interval)
 
 
 class _Asking:

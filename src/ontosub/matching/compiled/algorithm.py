@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontosub.matching.answers import construct, without_duplicates
+from ontosub.matching.algorithm import Algorithm
+from ontosub.matching.answers import match_of
 from ontosub.matching.compiled.building import Builder, Entry, Limit
 from ontosub.matching.compiled.concepts import Concepts
 from ontosub.matching.compiled.conditions import sort_conditions
@@ -68,7 +69,7 @@ class _Part(NamedTuple):
     scratch: Scratch
 
 
-class Compiled:
+class Compiled(Algorithm):
     """Matches events against a shared index. Gives the answers of the naive algorithm.
 
     A subscription whose patterns need more than `budget` steps somewhere in an event gets no answer for that event; its
@@ -91,7 +92,6 @@ class Compiled:
         self._stepless: list[Entry] = []
         self._parts: list[_Part] = []
         self._epoch = 0
-        self.over_budget: frozenset[str] = frozenset()
         self.visits = 0
 
     def subscribe(self, subscription: Subscription) -> None:
@@ -203,12 +203,14 @@ class Compiled:
                 yield record
 
     def _residual_holds(self, id: str, event: Event) -> bool:
-        residual = self._residuals.get(id)
         try:
-            return residual is None or bool(residual.answers(self._entailment.event_graph(event))[0])
+            return id not in self._residuals or self._by_residual(id, event) is not None
         except LimitError:
             self.over_budget |= {id}
             return False
+
+    def _by_residual(self, id: str, event: Event) -> Match | None:
+        return self._residuals[id].match(id, self._entailment.event_graph(event))
 
     def _in_order(self, ids: set[str]) -> list[str]:
         """Return the ids in the order in which their subscriptions came."""
@@ -216,15 +218,9 @@ class Compiled:
 
     def _match(self, event: Event, id: str, bindings: list[Binding]) -> Match | None:
         if id in self._residuals:
-            answers, constructed = self._residuals[id].answers(self._entailment.event_graph(event))
-            return Match(id, event.id, answers, constructed, event.interval) if answers else None
+            return self._by_residual(id, event)
         record = self._patterns[self._numbers[id][0]]
-        assert record is not None  # noqa: S101 - it has just matched
-        subscription = record.subscription
-        if subscription.distinct or len(subscription.patterns) > 1 or not bindings[0]:
-            bindings = without_duplicates(bindings)
-        constructed = construct(subscription.template, bindings) if subscription.template else None
-        return Match(id, event.id, bindings, constructed, event.interval)
+        return None if record is None else match_of(record.subscription, event, bindings)
 
     def _flush(self) -> None:
         """Make a segment of what came since the last event."""

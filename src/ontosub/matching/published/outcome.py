@@ -1,0 +1,32 @@
+"""From the mappings that an algorithm found to the match that a subscription gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ontosub.matching.answers import match_of, project
+from ontosub.matching.evaluation import Evaluation
+from ontosub.matching.naive import Mu
+from ontosub.model import Match, Subscription
+from ontosub.semantics import Entailment, EventGraph
+
+
+class Outcome:
+    """A subscription, ready to be told what its patterns map to."""
+
+    def __init__(self, subscription: Subscription, entailment: Entailment) -> None:
+        self._subscription = subscription
+        self._residual = None if subscription.residual is None else Evaluation(subscription, entailment)
+
+    def match(self, graph: EventGraph, found: Sequence[Sequence[Mu]]) -> Match | None:
+        """Return the match that the mappings of each pattern make, or None.
+
+        A residual decides by itself, and is only asked when one of the patterns, its core, has a mapping.
+        """
+        if not any(found):
+            return None
+        if self._residual is not None:
+            return self._residual.match(graph)
+        pairs = zip(self._subscription.patterns, found, strict=True)
+        bindings = [project(pattern, mu) for pattern, mappings in pairs for mu in mappings]
+        return match_of(self._subscription, graph.event, bindings)

@@ -4,6 +4,8 @@ import pyarrow as pa
 import pytest
 
 from ontosub import Event, Matcher, Ontology, OntosubWarning, Subscription
+from ontosub.languages.sparql import parse_query
+from ontosub.matching.spread import spread_of
 from ontosub.model.errors import LanguageError, UnknownSubscription, UsageError
 from ontosub.model.terms import BlankNode, Literal, NamedNode, Triple
 
@@ -205,7 +207,8 @@ class TestBudget:
         "hostile",
         [
             "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }",
-            "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i OPTIONAL { ?i ?j ?k } }",
+            "SELECT * { ?a ?b ?c . ?d ?e ?f OPTIONAL { ?f ?j ?k } }",
+            "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
         ],
     )
     @pytest.mark.xdist_group("compiled")
@@ -220,3 +223,19 @@ class TestBudget:
         matcher.unsubscribe("hostile")
         matcher.match(self.WIDE)
         assert matcher.over_budget == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("query", "spread"),
+    [
+        ("SELECT * { ?a ?b ?c . ?c ?d ?e }", 1),
+        ("SELECT * { ?a ?b ?c . ?d ?e ?f . ?c :p ?f }", 1),
+        ("SELECT * { ?a ?b ?c OPTIONAL { ?a :p ?d } OPTIONAL { ?a :q ?e } }", 1),
+        ("SELECT * { ?a ?b ?c { ?d ?e ?f } }", 2),
+        ("SELECT * { { ?a :p ?b } UNION { ?c :q ?d } }", 1),
+        ("SELECT * { { SELECT (COUNT(*) AS ?n) { ?a :p ?b } } { SELECT (COUNT(*) AS ?m) { ?c :q ?d } } }", 1),
+        ("SELECT * { :a :p :b . _:x :p ?c . _:y :q ?d }", 2),
+    ],
+)
+def test_spread_counts_unjoined_parts(query, spread):
+    assert spread_of(parse_query("PREFIX : <urn:> " + query)) == spread

@@ -29,6 +29,7 @@ from ontosub.languages.sparql.syntax import (
 )
 from ontosub.matching.answers import construct
 from ontosub.matching.class_tests import IS_A, IsImplied, with_class_tests
+from ontosub.matching.spread import spread_of
 from ontosub.model import Arc, Binding, Match
 from ontosub.model.errors import LanguageError, LimitError
 from ontosub.model.terms import Literal, NamedNode, Term, Triple, Variable
@@ -37,12 +38,17 @@ from ontosub.semantics.event_graph import EventGraph
 ANSWERS_MAX = 1_000_000
 """How many answers a query may have on one event."""
 
+COMBINATIONS_MAX = 100_000_000
+"""How many combinations of triples the unjoined parts of a query may have on one event."""
+
 
 class Residual:
     """A SPARQL query made ready to be evaluated on event graphs."""
 
     def __init__(self, text: str, is_implied: IsImplied) -> None:
-        query = with_class_tests(parse_query(text), is_implied)
+        parsed = parse_query(text)
+        query = with_class_tests(parsed, is_implied)
+        self._spread = spread_of(parsed)
         self._computed = _computed_names(query)
         self._describe = print_query(query) if isinstance(query, Describe) else None
         self._template = _template(query)
@@ -63,6 +69,8 @@ class Residual:
 
     def match(self, subscription_id: str, graph: EventGraph) -> Match | None:
         """Return the query's answers, with the graph that a CONSTRUCT or DESCRIBE makes of them; None without any."""
+        if len(graph.triples) ** self._spread > COMBINATIONS_MAX:
+            raise LimitError(f"the query has {self._spread} unjoined parts, too many for event {graph.event.id!r}")
         asking = _Asking(graph)
         bindings = asking.solutions(self._query, self._computed)
         if not bindings:

@@ -20,8 +20,9 @@ check: .venv/ready ## style, types, layers, docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: .venv/ready ## speed, as ratios
-	$(BIN)/python -m bench
+bench: .venv/ready ## speed, as ratios against other engines in the same run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/ontosub bench
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

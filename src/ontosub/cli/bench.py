@@ -1,0 +1,137 @@
+"""`ontosub bench`: how fast matching is, next to other engines."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ontosub.bench import ENGINES, WORKLOADS, Conditions, Outcome, run
+from ontosub.bench.machine import Machine
+from ontosub.bench.plot import check_plot, plot
+from ontosub.bench.report import remarks, table, write_csv
+from ontosub.cli.faults import reported
+from ontosub.model.errors import UsageError
+
+WIDTH = 140
+"""How wide a table may be where no terminal says so."""
+
+
+def command(
+    workload: Annotated[
+        list[str] | None,
+        typer.Option("--workload", "-w", metavar="NAME", help=f"{', '.join(WORKLOADS)}; repeat it. All when left out."),
+    ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option("--size", metavar="N", help="How many subscriptions: 1000, 10k, 1M. Repeat it for more sizes."),
+    ] = None,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option("--engine", "-e", metavar="NAME", help=f"{', '.join(ENGINES)}; repeat it. All when left out."),
+    ] = None,
+    events: Annotated[
+        int | None, typer.Option("--events", min=1, metavar="N", help="How many events; 20, and 1 document for lubm.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="What the workload is drawn from.")] = 1,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.0, metavar="S", help="How long each engine may be timed.")
+    ] = 5.0,
+    bindings: Annotated[
+        bool, typer.Option("--bindings", help="Also time all answers, where an engine gives them.")
+    ] = False,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write figures and machine as CSV.")] = None,
+    plot_file: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw time over size: .png, .svg or .pdf.")
+    ] = None,
+) -> None:
+    """Time matching on generated workloads, next to other engines.
+
+    Every engine's answers are checked against the definition of a match before any time is shown; a wrong one ends the
+    command with exit code 2. Speed is shown relative to the fastest peer. Engines whose library is not installed are
+    left out, and said so.
+
+    \b
+    Examples:
+      ontosub bench --workload ops --size 10k
+      ontosub bench --workload templates --size 1k --size 100k --engine clips --csv times.csv --plot times.png
+    """
+    with reported():
+        names = _chosen(workload, WORKLOADS, "workload")
+        engines = _chosen(engine, ENGINES, "engine")
+        sizes = [parse_size(text) for text in size or ()]
+        if plot_file is not None:
+            check_plot(plot_file)
+        runs = [(name, number) for name in names for number in sizes or WORKLOADS[name].sizes]
+        console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+        machine = Machine.here()
+        console.print(str(machine), highlight=False)
+        outcomes: list[Outcome] = []
+        with _progress(len(runs) * (1 + len(engines))) as tell:
+            for name, number in runs:
+                kind = WORKLOADS[name]
+                tell(f"{name} {number:,}: generating")
+                generated = kind.generate(number, events or kind.events, seed)
+                conditions = Conditions(seconds, bindings)
+                outcomes.append(run(generated, (ENGINES[each]() for each in engines), conditions, tell))
+                _show(outcomes[-1], console)
+        if csv is not None:
+            with csv.open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, outcomes, machine)
+        if plot_file is not None:
+            plot(outcomes, plot_file)
+
+
+def parse_size(text: str) -> int:
+    """Return the number that a size says.
+
+    >>> parse_size("10k"), parse_size("1M"), parse_size("2_500")
+    (10000, 1000000, 2500)
+    """
+    match = re.fullmatch(r"([0-9][0-9_]*)([kM]?)", text)
+    number = int(match[1].replace("_", "")) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]] if match else 0
+    if number < 1:
+        raise UsageError(f"{text!r} is no size: write a number such as 500, 10k or 1M")
+    return number
+
+
+def _chosen(asked: list[str] | None, known: Iterable[str], what: str) -> list[str]:
+    names = list(known)
+    for name in asked or ():
+        if name not in names:
+            raise UsageError(f"unknown {what} {name!r}: choose from {', '.join(names)}")
+    return list(dict.fromkeys(asked or names))
+
+
+def _show(outcome: Outcome, console: Console) -> None:
+    console.print()
+    console.print(table(outcome))
+    for remark in remarks(outcome):
+        console.print(remark, highlight=False, markup=False)
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Callable[[str], None]]:
+    """Give something to tell each step to: a bar on a terminal, lines on standard error elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda step: typer.echo(step, err=True)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
+        task = progress.add_task("", total=steps)
+        begun = 0
+
+        def tell(step: str) -> None:
+            nonlocal begun
+            progress.update(task, description=step, completed=begun)
+            begun += 1
+
+        yield tell

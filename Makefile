@@ -21,7 +21,6 @@ check: .venv/ready ## style, types, layers, docs
 	$(BIN)/lint-imports
 
 bench: .venv/ready ## speed, as ratios against other engines in the same run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/ontosub bench
 
 clean:
@@ -29,5 +28,5 @@ clean:
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	touch $@

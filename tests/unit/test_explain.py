@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from generators import events, ontologies, ops_patterns, patterns
 from ontosub import Event, Matcher, Ontology, Subscription
 from ontosub.matching.constraints import constraints_of, restricted
+from ontosub.matching.evaluation import Evaluation
 from ontosub.matching.explain import explain
 from ontosub.matching.naive import mappings
 from ontosub.semantics import Entailment
@@ -45,6 +46,12 @@ class TestMatch:
             "<urn:wing1> <urn:partOf> <urn:house>",
         }
         assert "TransitiveProperty" in str(arc.axioms[0])
+
+    def test_of_a_residual_shows_a_mapping_of_its_answer(self):
+        event = Event.read("@prefix : <urn:> . :a a :N ; :v 5 . :b a :N ; :v 5 . :c a :N .", "ttl")
+        explanation = explained("SELECT ?x { ?x a :N MINUS { ?x :v 5 } }", "sparql", event)
+        assert explanation.matched
+        assert str(explanation.mapping["?x"]) == "<urn:c>"
 
     def test_reads_well(self):
         assert "matches" in str(explained("(_:H, ?1, (:Offer, :target, :Product))")).splitlines()[0]
@@ -99,8 +106,10 @@ class TestNearestMiss:
 def test_an_explanation_tells_the_truth(ontology, pattern, event):
     """What it says holds does hold together; nothing that it says fails could be added; all facts are given."""
     graph = Entailment(ontology).event_graph(event)
-    matched = next(mappings(pattern, graph), None) is not None
-    explanation = explain(Subscription("s", (pattern,)), graph, matched=matched)
+    subscription = Subscription("s", (pattern,))
+    match = Evaluation(subscription, Entailment(ontology)).match(graph)
+    matched = match is not None
+    explanation = explain(subscription, graph, match)
     assert matched == (not explanation.failed)
     held = {reason.constraint for reason in explanation.held}
     kept = [constraint for constraint in constraints_of(pattern) if constraint.text in held]

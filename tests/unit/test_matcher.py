@@ -142,6 +142,12 @@ class TestResidual:
         assert not matcher.subscriptions
         assert matcher.match(EVENT) == []
 
+    def test_strings_that_could_outgrow_memory_are_refused(self):
+        doubling = " ".join(f"BIND(CONCAT(?v{i}, ?v{i}) AS ?v{i + 1})" for i in range(25))
+        with pytest.raises(LanguageError, match="longer than memory"):
+            Matcher().subscribe(sparql(f"SELECT ?v25 {{ ?s :p ?v0 {doubling} }}"))
+        Matcher().subscribe(sparql("SELECT ?n { ?s :p ?v BIND(CONCAT('a', ?v, 'b') AS ?n) }"))
+
     def test_construct_from_groups(self):
         matcher = Matcher(ONTOLOGY)
         matcher.subscribe(sparql("CONSTRUCT { ?x :has ?x } { ?x :p ?v } GROUP BY ?x"))

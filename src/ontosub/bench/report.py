@@ -62,6 +62,8 @@ def remarks(outcome: Outcome) -> Iterator[str]:
         yield f"Engines with fewer than {size:,} subscriptions were timed with just these; their times are for these."
     if any(ratio is not None and ratio.is_extrapolated for ratio in ratios(outcome).values()):
         yield "≈ marks ratios for which a time was extrapolated in proportion to the number of subscriptions."
+    if any(each.subscriptions < size and not each.is_linear for each in outcome.measurements):
+        yield "– stands where a time at full size cannot be told from a smaller one; such a peer may be the best one."
     for engine, reason in outcome.left_out:
         yield f"{engine} is left out: {reason}."
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ontosub.matching.constraints import Constraint, constraints_of, restricted
 from ontosub.matching.naive import Mu, mappings
-from ontosub.model import GraphPattern, Subscription
+from ontosub.model import Binding, GraphPattern, Match, Subscription
 from ontosub.model.terms import BlankNode, Term, Triple, Variable
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.wording import term_text
@@ -78,12 +78,16 @@ def _plain(reason: Reason) -> dict[str, object]:
     }
 
 
-def explain(subscription: Subscription, graph: EventGraph, *, matched: bool) -> Explanation:
+def explain(subscription: Subscription, graph: EventGraph, match: Match | None) -> Explanation:
     """Explain why the subscription matched the event graph, or its nearest miss.
 
-    `matched` is the verdict. When a residual overrules a core that does match, the residual is what fails.
+    `match` is the verdict. The mapping that is shown for a match belongs to its first answer. When a residual overrules
+    a core that does match, the residual is what fails.
     """
+    matched = match is not None
     part = max((_best_part(pattern, graph) for pattern in subscription.patterns), key=_Part.rank)
+    if match is not None and subscription.residual is not None:
+        part = _part_of_answer(subscription.patterns[0], graph, match.bindings[0]) or part
     held = [Reason(c.text, c.support(part.mu, graph), *_proof(c.triple(part.mu), graph)) for c in part.held]
     failed = [Reason(c.text, c.failure(part.mu, graph)) for c in part.failed]
     if subscription.residual is not None:
@@ -103,6 +107,14 @@ class _Part:
 
     def rank(self) -> tuple[bool, float]:
         return not self.failed, len(self.held) / (len(self.held) + len(self.failed) or 1)
+
+
+def _part_of_answer(pattern: GraphPattern, graph: EventGraph, answer: Binding) -> _Part | None:
+    """Return a mapping of a residual's core that agrees with an answer of the whole query."""
+    for mu in mappings(pattern, graph):
+        if all(mu.get(Variable(name), term) == term for name, term in answer.items()):
+            return _Part(mu, constraints_of(pattern), [])
+    return None
 
 
 def _best_part(pattern: GraphPattern, graph: EventGraph) -> _Part:

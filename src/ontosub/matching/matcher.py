@@ -142,7 +142,7 @@ class Matcher:
         """Explain why the event matches the subscription, or what its nearest miss is."""
         subscription = self._get(id)
         graph = self._entailment.event_graph(event)
-        return explain(subscription, graph, matched=Evaluation(subscription, self._entailment).match(graph) is not None)
+        return explain(subscription, graph, Evaluation(subscription, self._entailment).match(graph))
 
     def _warn(self, doubt: Diagnostic) -> None:
         if self._strict:

@@ -29,7 +29,7 @@ from ontosub.languages.sparql.syntax import (
 )
 from ontosub.matching.answers import construct
 from ontosub.matching.class_tests import IS_A, IsImplied, with_class_tests
-from ontosub.matching.spread import spread_of
+from ontosub.matching.spread import growth_of, spread_of
 from ontosub.model import Arc, Binding, Match
 from ontosub.model.errors import LanguageError, LimitError
 from ontosub.model.terms import Literal, NamedNode, Term, Triple, Variable
@@ -37,6 +37,9 @@ from ontosub.semantics.event_graph import EventGraph
 
 ANSWERS_MAX = 1_000_000
 """How many answers a query may have on one event."""
+
+GROWTH_MAX = 10_000
+"""By how much a query may lengthen a string."""
 
 COMBINATIONS_MAX = 100_000_000
 """How many combinations of triples the unjoined parts of a query may have on one event."""
@@ -49,6 +52,12 @@ class Residual:
         parsed = parse_query(text)
         query = with_class_tests(parsed, is_implied)
         self._spread = spread_of(parsed)
+        if growth_of(parsed) > GROWTH_MAX:
+            raise LanguageError(
+                "the query could make strings longer than memory is large",
+                hint="Use fewer CONCAT and REPLACE, or shorter replacements.",
+                text=text,
+            )
         self._computed = _computed_names(query)
         self._describe = print_query(query) if isinstance(query, Describe) else None
         self._template = _template(query)

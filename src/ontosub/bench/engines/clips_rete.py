@@ -16,7 +16,8 @@ from ontosub.model import Event, Ontology, Subscription
 from ontosub.model.terms import TYPE
 from ontosub.semantics import Entailment
 
-SUBSCRIPTIONS_MAX = 100_000
+SUBSCRIPTIONS_MAX = 20_000
+"""A new rule takes time in proportion to the rules that are there: more of them would take an hour to prepare."""
 
 
 class Decoded(NamedTuple):

@@ -218,6 +218,11 @@ class TestReport:
         assert "≈ marks ratios" in said
         assert "gone is left out: it is not installed." in said
 
+    def test_a_ratio_that_cannot_be_told_is_explained(self, workload: Workload):
+        outcome = Outcome(workload, (measured("join", 5, 9), measured("a", 10)), ())
+        assert any(remark.startswith("– stands where") for remark in remarks(outcome))
+        assert not any("≈" in remark for remark in remarks(outcome))
+
     def test_csv_has_a_line_for_each_engine_with_the_machine(self, outcome: Outcome):
         file = io.StringIO()
         machine = Machine.here()

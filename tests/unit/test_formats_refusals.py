@@ -314,3 +314,11 @@ def test_anything_is_read_or_refused(format, data):
     with suppress(OntosubError):  # any other error fails the test
         events = list(Event.read_stream(payload, format, vocab="urn:v:"))
     assert all(event.id for event in events)
+
+
+@pytest.mark.parametrize("format", ["turtle", "ntriples", "jsonld"])
+def test_a_token_beyond_the_parsers_buffer_is_a_limit(format):
+    long = "x" * 17_000_000
+    text = f'{{"@id": "urn:a", "urn:p": "{long}"}}' if format == "jsonld" else f'<urn:a> <urn:p> "{long}" .'
+    with pytest.raises(LimitError):
+        Event.read(text, format)

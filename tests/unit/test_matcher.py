@@ -142,6 +142,10 @@ class TestResidual:
         assert not matcher.subscriptions
         assert matcher.match(EVENT) == []
 
+    def test_unknown_functions_are_refused(self):
+        with pytest.raises(LanguageError, match="does not take it"):
+            Matcher().subscribe(sparql("SELECT ?x { ?x :p ?o FILTER(:f(?o)) }"))
+
     def test_strings_that_could_outgrow_memory_are_refused(self):
         doubling = " ".join(f"BIND(CONCAT(?v{i}, ?v{i}) AS ?v{i + 1})" for i in range(25))
         with pytest.raises(LanguageError, match="longer than memory"):
@@ -229,6 +233,14 @@ class TestBudget:
         matcher.unsubscribe("hostile")
         matcher.match(self.WIDE)
         assert matcher.over_budget == frozenset()
+
+
+def test_a_pattern_too_long_to_search_is_over_budget():
+    arcs = " ".join(f"?x{i} :p ?x{i + 1} ." for i in range(1100))
+    matcher = Matcher()
+    matcher.subscribe(sparql(f"ASK {{ {arcs} }}"))
+    assert matcher.match(Event.read("<urn:a> <urn:p> <urn:a> .", "nt")) == []
+    assert matcher.over_budget == {"s"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ontosub.formats.limits import DEFAULT, Limits
 from ontosub.formats.media import JELLY, JSON_LD, N3, N_QUADS, N_TRIPLES, RDF_FORMATS, RDF_XML, Format, Media, media_of
 from ontosub.formats.source import Source, decode, xml_charset
 from ontosub.formats.turtle_scan import check_nesting
-from ontosub.model.errors import FormatError, Span, UsageError
+from ontosub.model.errors import FormatError, LimitError, Span, UsageError
 from ontosub.model.terms import Literal, Triple
 
 Place = Callable[[Span], Span]
@@ -98,6 +98,9 @@ def parse(
         text = _without_declaration(text)
     try:
         yield from _sized(_quads(text, format, base), _reach(text, format, limits), limits)
+    except MemoryError:
+        # The parser's own buffer is full: a token of more than 16 MiB.
+        raise LimitError("a literal, IRI or comment is longer than the parser's buffer of 16 MiB") from None
     except SyntaxError as error:
         raise _fault(error, source, format, base, text, place) from None
 

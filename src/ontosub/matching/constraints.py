@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ontosub.matching.naive import Mu, image_of, variables_in
 from ontosub.model import Arc, Filter, GraphPattern, Vertex
-from ontosub.model.terms import TYPE, Literal, NamedNode, PatternTerm, Term, Triple
+from ontosub.model.terms import TYPE, BlankNode, NamedNode, PatternTerm, Term, Triple
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.wording import explain_failure, expression_text, term_text
 
@@ -103,7 +103,9 @@ class HasClass:
 
     def triple(self, mu: Mu) -> Triple | None:
         image = image_of(self.vertex, mu)
-        return Triple(image, TYPE, self.class_) if image is not None and not isinstance(image, Literal) else None
+        return (
+            Triple(image, TYPE, self.class_) if image is not None and isinstance(image, NamedNode | BlankNode) else None
+        )
 
 
 @dataclass(frozen=True, slots=True)

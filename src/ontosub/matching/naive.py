@@ -25,8 +25,12 @@ Mu: TypeAlias = Mapping[PatternTerm, Term]
 """A mapping from a pattern's vertices, and its property variables, to terms of the event graph."""
 
 
-BUDGET = 5_000_000
+BUDGET = 300_000
 """How many candidates, triples or vertices, the search for one pattern in one event may try."""
+
+
+PARTS_MAX = 700
+"""How many arcs and vertices a pattern may have: the search is a frame deep for each."""
 
 
 def mappings(pattern: GraphPattern, graph: EventGraph, budget: int = BUDGET) -> Iterator[Mu]:
@@ -45,6 +49,8 @@ class _Search:
     """One search for mappings: arcs in turn, then the vertices that no arc touches."""
 
     def __init__(self, pattern: GraphPattern, graph: EventGraph, budget: int) -> None:
+        if len(pattern.arcs) + len(pattern.vertices) > PARTS_MAX:
+            raise LimitError(f"the pattern has more than {PARTS_MAX} arcs and vertices, too many for this search")
         self._graph = graph
         self._budget = budget
         self._steps = 0

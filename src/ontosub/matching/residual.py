@@ -69,7 +69,7 @@ class Residual:
         try:
             for query in filter(None, (self._query, self._describe)):
                 Store().query(query, custom_functions={IS_A: lambda *_: None})
-        except SyntaxError as error:
+        except (SyntaxError, RuntimeError) as error:
             raise LanguageError(
                 "the query is well formed, but Oxigraph, which evaluates it, does not take it",
                 hint=f"It says: {str(error).splitlines()[0]}.",

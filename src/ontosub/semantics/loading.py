@@ -76,7 +76,7 @@ def _relabelled(number: int, triples: list[Triple]) -> list[Triple]:
     def renamed(term: Term) -> Term:
         if not isinstance(term, BlankNode):
             return term
-        return labels.setdefault(term, BlankNode(f"ontology{number}-{len(labels)}"))
+        return labels.setdefault(term, BlankNode(f"ontosub-background-8f14e45fceea167a-{number}-{len(labels)}"))
 
     return [Triple(renamed(t.subject), t.predicate, renamed(t.object)) for t in triples]  # type: ignore[arg-type]
 

@@ -143,14 +143,22 @@ class _Closing:
             self._waiting.append(conclusion)
 
     def _chain(self, triple: Triple) -> None:
-        """Apply transitivity between this triple and those of the same property seen before."""
+        """Apply transitivity between this triple and those of the same property seen before.
+
+        Chains are only ever lengthened by arcs that are not chains themselves: every chain is found that way, and the
+        work is bounded by the conclusions times the arcs that leave a vertex.
+        """
         subject, predicate, object_ = triple.subject, triple.predicate, triple.object
         axiom = Triple(predicate, TYPE, OWL["TransitiveProperty"])
-        self._objects[subject, predicate].append(object_)
+        derivation = self._known[triple]
+        is_chain = derivation is not None and derivation.axiom == axiom
         self._subjects[object_, predicate].append(subject)
         for end in list(self._objects.get((object_, predicate), ())):
             premises = (triple, Triple(object_, predicate, end))  # type: ignore[arg-type]
             self._conclude(Triple(subject, predicate, end), Derivation(axiom, premises))
+        if is_chain:
+            return
+        self._objects[subject, predicate].append(object_)
         for start in list(self._subjects.get((subject, predicate), ())):
             premises = (Triple(start, predicate, subject), triple)  # type: ignore[arg-type]
             self._conclude(Triple(start, predicate, object_), Derivation(axiom, premises))  # type: ignore[arg-type]

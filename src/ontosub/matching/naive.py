@@ -25,7 +25,7 @@ Mu: TypeAlias = Mapping[PatternTerm, Term]
 """A mapping from a pattern's vertices, and its property variables, to terms of the event graph."""
 
 
-BUDGET = 300_000
+BUDGET = 1_000_000
 """How many candidates, triples or vertices, the search for one pattern in one event may try."""
 
 

@@ -24,6 +24,9 @@ LITERALS = [
     Literal(2.5),
     Literal(True),
     Literal("2024-05-01", datatype=XSD["date"]),
+    Literal("2024-05-01T10:00:00Z", datatype=XSD["dateTime"]),
+    Literal("2024-05-01T10:00:00", datatype=XSD["dateTime"]),
+    Literal("3", datatype=XSD["float"]),
 ]
 VARIABLES = [Variable(name) for name in ("a", "b", "c", "d")]
 
@@ -58,11 +61,20 @@ ontologies = st.builds(
 graphs = st.frozensets(triples([*BLANKS, *INDIVIDUALS], [*BLANKS, *INDIVIDUALS, *LITERALS]), min_size=1, max_size=12)
 events = st.builds(Event, id=st.just("e"), graph=graphs)
 
+COMPARISONS = [
+    Function.LESS,
+    Function.LESS_OR_EQUAL,
+    Function.GREATER,
+    Function.GREATER_OR_EQUAL,
+    Function.EQUAL,
+    Function.NOT_EQUAL,
+]
+
 _comparison = st.builds(
     lambda variable, function, constant: Call(function, (variable, constant)),
     st.sampled_from(VARIABLES),
-    st.sampled_from([Function.LESS, Function.GREATER_OR_EQUAL, Function.EQUAL, Function.NOT_EQUAL]),
-    st.sampled_from(LITERALS),
+    st.sampled_from([*COMPARISONS]),
+    st.sampled_from([*LITERALS, *INDIVIDUALS]),
 )
 _test = st.builds(
     lambda variable, function: Call(function, (variable,)),
@@ -73,9 +85,42 @@ _join = st.builds(
     lambda first, second, function: Call(function, (first, second)),
     st.sampled_from(VARIABLES),
     st.sampled_from(VARIABLES),
-    st.sampled_from([Function.EQUAL, Function.NOT_EQUAL, Function.LESS]),
+    st.sampled_from([*COMPARISONS, Function.SAME_TERM]),
 )
-_filters = st.builds(Filter, st.one_of(_comparison, _test, _join))
+_text = st.builds(
+    lambda variable, function, wrap, needle: Call(function, (wrap(variable), Literal(needle))),
+    st.sampled_from(VARIABLES),
+    st.sampled_from([Function.CONTAINS, Function.STARTS, Function.ENDS, Function.REGEX]),
+    st.sampled_from(
+        [
+            lambda variable: variable,
+            lambda variable: Call(Function.STR, (variable,)),
+            lambda variable: Call(Function.UPPER, (Call(Function.STR, (variable,)),)),
+        ]
+    ),
+    st.sampled_from(["r", "ed", "red", "urn:i", "1", "RED", "3"]),
+)
+_sort = st.builds(
+    lambda variable, function, value: Call(Function.EQUAL, (Call(function, (variable,)), value)),
+    st.sampled_from(VARIABLES),
+    st.sampled_from([Function.LANG, Function.DATATYPE, Function.STR]),
+    st.sampled_from([Literal("en"), Literal("red"), Literal(""), XSD["string"], XSD["integer"], XSD["date"]]),
+)
+_list = st.builds(
+    lambda variable, function, members: Call(function, (variable, *members)),
+    st.sampled_from(VARIABLES),
+    st.sampled_from([Function.IN, Function.IN, Function.NOT_IN]),
+    st.lists(st.sampled_from([*LITERALS, *INDIVIDUALS]), min_size=1, max_size=3),
+)
+_single = st.one_of(_comparison, _comparison, _test, _join, _text, _sort, _list)
+_either = st.builds(
+    lambda first, second, function: Call(function, (first, second)),
+    _single,
+    _single,
+    st.just(Function.OR),
+)
+_not = st.builds(lambda inner: Call(Function.NOT, (inner,)), _single)
+_filters = st.builds(Filter, st.one_of(_single, _single, _single, _either, _not))
 _ends = st.one_of(st.sampled_from(VARIABLES), st.sampled_from(VARIABLES), individuals)
 _arcs = st.builds(
     Arc,

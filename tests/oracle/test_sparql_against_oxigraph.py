@@ -1,17 +1,20 @@
 """Every SPARQL query form gives the answers that Oxigraph gives on the entailed event graph."""
 
+import re
 from collections import Counter
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from pyoxigraph import Quad, Store
 
 from generators import events, ontologies, patterns
 from ontosub import Matcher, Subscription
-from ontosub.matching.residual import as_stored
+from ontosub.matching.event_store import as_stored
+from ontosub.matching.naive import mappings
 from ontosub.model import GraphPattern
-from ontosub.model.terms import TYPE, Literal, Variable
+from ontosub.model.errors import LanguageError
+from ontosub.model.terms import TYPE, BlankNode, Literal, Variable
 from ontosub.semantics import Entailment
 from ontosub.semantics.event_graph import IMPLIED_CLASSES
 from ontosub.semantics.wording import expression_text
@@ -33,7 +36,7 @@ FORMS = [
     "SELECT ?a ?c { ?a :p0+ ?c }",
     "SELECT ?a ?c { ?a (:p0|^:p1)* ?c . ?a a :C2 }",
     "SELECT ?a ?c { ?a !(:p0|a) ?c }",
-    "SELECT ?a ?x { ?a :p0 ?c BIND(STR(?c) AS ?x) }",
+    "SELECT ?a ?x { ?a :p0 ?c BIND(LANG(?c) AS ?x) }",
     "SELECT ?a ?v { VALUES ?a { :i0 :i1 UNDEF } ?a :p0 ?v }",
     "SELECT ?a ?v { ?a :p0 ?v } VALUES (?a ?v) { (:i0 UNDEF) (:i1 3) }",
     "SELECT ?a (COUNT(?c) AS ?n) { ?a ?p ?c } GROUP BY ?a HAVING(COUNT(?c) > 1)",
@@ -57,6 +60,17 @@ FORMS = [
     "SELECT ?a ?c { ?a :p0 ?c . ?b :p1 ?d FILTER(?c = ?d && ?a != ?b) }",
     "SELECT ?a ?x { ?a :p0 ?c BIND(IF(isIRI(?c), 'iri', COALESCE(?c + 1, 'other')) AS ?x) }",
     "SELECT ?c { [] :p0 [ :p1 ?c ] }",
+    "SELECT ?a ?c ?d { { ?a :p0 ?c } UNION { ?a :p1 ?d } UNION { ?a :p0 ?c } }",
+    "SELECT DISTINCT ?a { { ?a :p0 ?c } UNION { ?a :p1 ?d } ?a ?p ?x }",
+    "SELECT ?a ?c { { ?a :p0 ?c FILTER(?c > 2) } UNION { ?a :p1 ?c } FILTER(isLiteral(?c)) }",
+    "SELECT * { { ?a :p0 ?c } UNION { ?a :p1 ?d } FILTER(?d > 2 || ?c > 2) }",
+    "SELECT ?a ?c ?d { { ?a :p0 ?c } UNION { ?a :p1 ?c } OPTIONAL { ?c :p2 ?d } }",
+    "SELECT * { _:x :p0 _:y }",
+    "SELECT ?a (COUNT(*) AS ?n) { ?s :p0 ?o } GROUP BY (?s AS ?a)",
+    "SELECT ?a { :i0 ^:p0|:p1 ?a }",
+    "SELECT ?a { 'red' ^:p0/:p1? ?a }",
+    "CONSTRUCT { ?c :q0 ?a . ?a :q1 ?d } { { ?a :p0 ?c } UNION { ?a :p1 ?d } }",
+    "CONSTRUCT { ?a :q0 [] } { ?a :p0 [] }",
     "SELECT ?a (GROUP_CONCAT(DISTINCT STR(?p); separator=',') AS ?ps) { ?a ?p :i0 } GROUP BY ?a",
 ]
 
@@ -80,6 +94,15 @@ def ours(ontology, event, subscription: Subscription):
     return found[0] if found else None
 
 
+def for_oxigraph(query: str) -> str:
+    """Return the query without what Oxigraph takes otherwise than SPARQL says.
+
+    It refuses a bare variable under another name in GROUP BY, and gives an answer of two alternatives of a path once.
+    """
+    query = query.replace("BY (?s AS", "BY (COALESCE(?s) AS")
+    return re.sub(r"(\S+) (\^?:\w+)\|(\^?:\w+) (\S+)( \.)?", r"{ \1 \2 \4 } UNION { \1 \3 \4 }", query)
+
+
 def rows(solutions, names) -> Counter:
     return Counter(tuple(term(row[name]) if row[name] is not None else None for name in names) for row in solutions)
 
@@ -90,7 +113,7 @@ def rows(solutions, names) -> Counter:
 def test_forms(form, ontology, event):
     query = "PREFIX : <urn:> " + form
     match = ours(ontology, event, Subscription.parse(query, id="s"))
-    expected = store_of(ontology, event).query(query)
+    expected = store_of(ontology, event).query(for_oxigraph(query))
     if "ASK" in form:
         assert (match is not None) == bool(expected)
     elif "SELECT" in form:
@@ -99,8 +122,16 @@ def test_forms(form, ontology, event):
         padded = [{name: binding.get(name) for name in names} for binding in bindings]
         assert rows(padded, names) == rows(expected, names)
     else:
-        graph = {f"{t.subject} {t.predicate} {term(t.object)}" for t in (match.graph if match else ())}
-        assert graph == {f"{t.subject} {t.predicate} {term(t.object)}" for t in expected}
+        made = "[]" in form
+        assert statements(match.graph if match else (), made) == statements(set(expected), made)
+
+
+def statements(graph, made: bool) -> Counter:
+    """Return the triples of a graph; the blank nodes that were made for it have no name to compare."""
+    ends = (
+        (t.subject, t.predicate, "_:" if made and isinstance(t.object, BlankNode) else term(t.object)) for t in graph
+    )
+    return Counter(f"{subject} {predicate} {end}" for subject, predicate, end in ends)
 
 
 def as_sparql(pattern: GraphPattern) -> str:
@@ -146,13 +177,94 @@ def test_a_printed_pattern_is_read_as_the_same_pattern(pattern):
     assert {v.term: v.classes for v in read.vertices} == {v.term: v.classes for v in pattern.vertices}
 
 
+NAMES = ["a", "b", "c", "d"]
+names = st.sampled_from(NAMES)
+
+
+@st.composite
+def triple_patterns(draw) -> str:
+    end = st.one_of(names.map("?{}".format), st.sampled_from([":i0", ":i1"]))
+    verb = st.sampled_from([":p0", ":p1", ":p2", "a", "?p", "^:p0", ":p0|:p1", ":p1/:p2"])
+    return f"{draw(end)} {draw(verb)} {draw(names.map('?{}'.format))} ."
+
+
+@st.composite
+def conditions(draw) -> str:
+    one, two = draw(names), draw(names)
+    written = [
+        f"?{one} > 2", f"?{one} != ?{two}", f"isLiteral(?{one})", f"BOUND(?{one})", f"!BOUND(?{one})",
+        f"?{one} = ?{two} || isIRI(?{one})", f"!(?{one} = 3 && BOUND(?{two}))", f"?{one} IN (3, :i0, ?{two})",
+        f"?{one} NOT IN (:i0) && isIRI(?{two})", f"COALESCE(?{one}, 1) = 1",
+    ]  # fmt: skip
+    return f"FILTER({draw(st.sampled_from(written))})"
+
+
+@st.composite
+def groups(draw, more: bool, depth: int = 2) -> str:
+    """Return a group of triples, filters and UNIONs; with `more`, of anything that a residual may hold, too."""
+
+    def inner() -> str:
+        return draw(groups(more, depth - 1)) if depth else f"{{ {draw(triple_patterns())} }}"
+
+    parts = draw(st.lists(triple_patterns(), min_size=1 if depth == 2 else 0, max_size=depth))
+    kinds = ["union", "union", "filter", "group", "triple"] + (["optional", "bind", "minus"] if more else [])
+    for kind in draw(st.lists(st.sampled_from(kinds), max_size=depth + 1)):
+        match kind:
+            case "union":
+                parts.append(f"{inner()} UNION {inner()}")
+            case "filter":
+                parts.append(draw(conditions()))
+            case "group":
+                parts.append(inner())
+            case "triple":
+                parts.append(draw(triple_patterns()))
+            case "optional":
+                parts.append(f"OPTIONAL {inner()}")
+            case "minus":
+                parts.append(f"MINUS {inner()}")
+            case "bind":
+                fresh = f"?x{draw(st.integers(0, 10**6))}"
+                parts.append(f"BIND(?a AS {fresh}) OPTIONAL {{ ?b :p0 {fresh} }}")
+    return f"{{ {' '.join(parts)} }}"
+
+
+@settings(max_examples=200, deadline=None)
+@given(ontologies, groups(more=False), events)
+def test_generated_unions(ontology, group, event):
+    query = f"PREFIX : <urn:> SELECT * {group}"
+    subscription = readable(query)
+    match = ours(ontology, event, subscription)
+    expected = store_of(ontology, event).query(for_oxigraph(query))
+    found = [variable.value for variable in expected.variables]
+    padded = [{name: binding.get(name) for name in found} for binding in (match.bindings if match else ())]
+    assert rows(padded, found) == rows(expected, found)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ontologies, groups(more=True), st.sampled_from(["", "LIMIT 1", "ORDER BY ?a LIMIT 2 OFFSET 0"]), events)
+def test_a_core_that_decides_is_sufficient(ontology, group, modifiers, event):
+    subscription = readable(f"PREFIX : <urn:> SELECT * {group} {modifiers}")
+    assume(subscription.core_decides)
+    graph = Entailment(ontology).event_graph(event)
+    has_core = any(True for pattern in subscription.patterns for _ in mappings(pattern, graph))
+    assert (ours(ontology, event, subscription) is not None) == has_core
+
+
+def readable(query: str) -> Subscription:
+    """Return the subscription of a generated query; a few break a rule of the language, such as a label used twice."""
+    try:
+        return Subscription.parse(query, id="s")
+    except LanguageError:
+        reject()
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(FORMS), ontologies, events)
 def test_the_core_is_a_necessary_condition(form, ontology, event):
     subscription = Subscription.parse("PREFIX : <urn:> " + form, id="s")
     if subscription.residual is None:
         return
-    expected = store_of(ontology, event).query("PREFIX : <urn:> " + form)
+    expected = store_of(ontology, event).query(for_oxigraph("PREFIX : <urn:> " + form))
     answered = bool(expected) if form.startswith("ASK") else any(True for _ in expected)
     core = Subscription("s", subscription.patterns)
     if answered and not form.startswith("DESCRIBE"):

@@ -56,10 +56,10 @@ def test_every_engine_gives_the_answers_of_the_reference(name: str, reference: R
     matched = 0
     for published in reference.events:
         decoded = engine.decode(published.event)
-        found = engine.match(decoded)
+        found = set(engine.match(decoded))
         matched += len(found)
         reference.check(name, published, found, taken)
-        assert engine.match(decoded) == found, "an event leaves nothing behind"
+        assert set(engine.match(decoded)) == found, "an event leaves nothing behind"
     assert matched or name in ("rdflib", "duckdb"), "a workload on which nothing matches shows nothing"
 
 
@@ -71,7 +71,7 @@ def test_bindings_are_those_of_the_reference(name: str, reference: Reference):
     bindings = engine.bindings(decoded)
     if bindings is None:
         pytest.skip(f"{name} tells only which subscriptions match")
-    assert bindings.keys() == engine.match(decoded)
+    assert bindings.keys() == set(engine.match(decoded))
     reference.check_bindings(name, published, bindings)
 
 
@@ -116,7 +116,7 @@ def test_home_injectivity_and_limits_count(name: str):
     engine, taken = prepared(name, workload)
     reference = Reference(workload, events=len(graphs))
     for published in reference.events:
-        reference.check(name, published, engine.match(engine.decode(published.event)), taken)
+        reference.check(name, published, set(engine.match(engine.decode(published.event))), taken)
 
 
 class TestLanguages:

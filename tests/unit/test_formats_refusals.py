@@ -257,6 +257,10 @@ MAPPINGS = [
     ({"class": "urn:C", "subject": "_: "}, "no blank node"),
     ({"class": "urn:C", "prefixes": {"a": 1}}, "prefixes must be an object of IRIs"),
     ({"properties": [{"property": "urn:p", "from": "a", "object": {"class": "urn:C"}}]}, "nothing nested"),
+    (
+        {"properties": [{"property": "urn:p", "from": "a", "datatype": "xsd:date", "default": "never"}]},
+        r"properties\[0\].default: 'never' is no xsd:date",
+    ),
 ]
 
 
@@ -271,10 +275,30 @@ def test_a_mapping_that_is_not_json():
         Event.read("a\n1\n", "csv", mapping="{")
 
 
+INTEGERS = {"properties": [{"property": "urn:p", "from": "b", "datatype": "xsd:integer"}]}
+INTEGER_ATTRIBUTES = {"properties": [{"property": "urn:p", "from": "b/@c", "datatype": "xsd:integer"}]}
+
+
 @pytest.mark.parametrize(
     ("format", "text", "mapping", "line", "column", "message"),
     [
-        ("csv", "a,b\nx,<y\n", {"subject": "{+b}", "class": "urn:C"}, 2, 1, "not an IRI"),
+        ("csv", "a,b\nx,<y\n", {"subject": "{+b}", "class": "urn:C"}, 2, 3, "not an IRI"),
+        ("csv", "a,b\nx,<y\n", {"subject": "urn:{+b}", "class": "urn:C"}, 2, 1, "not an IRI"),
+        ("csv", "a,b\n11,1\n", {"time": "b", "class": "urn:C"}, 2, 4, "'1' is not a time"),
+        ("csv", 'a,b\n"1""2",y\n', {"time": "b", "class": "urn:C"}, 2, 8, "'y' is not a time"),
+        ("csv", 'a,b\nx,"1""2"\n', {"time": "b", "class": "urn:C"}, 2, 1, "is not a time"),
+        (
+            "xml",
+            "<a>\n<b>u:<x</b></a>".replace("<x", "&lt;x"),
+            {"subject": "{+b}", "class": "urn:C"},
+            1,
+            1,
+            "not an IRI",
+        ),
+        ("csv", "a,b\n7,7.5\n", INTEGERS, 2, 3, "'7.5' is no xsd:integer"),
+        ("xml", "<a><b>1</b>\n<b>two</b></a>", INTEGERS, 2, 1, "'two' is no xsd:integer"),
+        ("xml", "<a>\n<b c='1'/><b c='2.'/></a>", INTEGER_ATTRIBUTES, 2, 11, "'2.' is no xsd:integer"),
+        ("csv", "b\n" + "x" * 100, INTEGERS, 2, 1, "'" + "x" * 59 + "…' is no"),
         ("csv", "a,b\nx,y\n", {"subject": "urn:{c}", "class": "urn:C"}, 1, 1, "no column 'c'"),
         ("csv", "a,b\nx,\n", {"subject": "urn:{b}", "class": "urn:C"}, 2, 1, "no value for {b}"),
         ("csv", "a,b\nx,y\n", {"time": "b", "class": "urn:C"}, 2, 3, "'y' is not a time"),
@@ -287,6 +311,84 @@ def test_values_that_a_mapping_cannot_use_are_placed(format, text, mapping, line
         Event.read(text, format, mapping=mapping)
     assert message in caught.value.message
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+CONTEXT = {
+    "@vocab": "urn:",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "price": {"@type": "xsd:decimal"},
+    "at": {"@type": "xsd:date"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ('{"price": "cheap"}', 11, "'cheap' is no xsd:decimal"),
+        ('{"note": "3.5", "price": 3.5}', 26, "'3.5E0' is no xsd:decimal"),
+        ('{"true": 1, "price": true}', 22, "'true' is no xsd:decimal"),
+        ('{"soon": "x", "x": {"at": "so\\u006Fn"}}', 27, "'soon' is no xsd:date"),
+    ],
+)
+def test_values_that_a_context_beside_misjudges_are_placed(text, column, message):
+    with pytest.raises(FormatError) as caught:
+        Event.read(text, "json", context=CONTEXT)
+    assert message in caught.value.message
+    assert (caught.value.line, caught.value.column) == (1, column)
+
+
+def test_a_publisher_of_rdf_may_send_what_has_no_value():
+    ill_typed = '"cheap"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+    assert len(Event.read(f"<urn:a> <urn:price> {ill_typed} .", "ttl").graph) == 1
+    described = json.dumps({"@context": CONTEXT, "price": "cheap"})
+    assert {str(triple.object) for triple in Event.read(described, "jsonld").graph} == {ill_typed}
+
+
+@pytest.mark.parametrize("at", [9, 10])
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("xml", "<a>\n{}\n</a>"),
+        ("xml", "<a b='{}'/>"),
+        ("csv", "a\n{}\n"),
+        ("json", '{{"a": "{}"}}'),
+        ("ttl", '<urn:a> <urn:b> "{}" .'),
+    ],
+)
+def test_every_syntax_bounds_its_literals(format, text, at):
+    limits = Limits(literal_chars=9)
+    if at == 9:
+        assert Event.read(text.format("x" * at), format, vocab="urn:", limits=limits).graph
+    else:
+        with pytest.raises(LimitError, match="literal_chars = 9"):
+            Event.read(text.format("x" * at), format, vocab="urn:", limits=limits)
+
+
+def test_a_long_cell_leaves_the_other_rows_readable():
+    faults: list = []
+    text = "a\n1\n12345678901\n3\n"
+    events = list(Event.read_stream(text, "csv", vocab="urn:", limits=Limits(literal_chars=9), on_fault=faults.append))
+    assert len(events) == 2
+    assert "line 3: a cell has 11 characters" in str(faults[0])
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [("xml", f"<a xmlns='urn:{'n' * 900}'>" + "<b/>" * 2 + "</a>"), ("csv", "n" * 1000 + "\n1\n2\n3\n")],
+)
+def test_names_that_are_spelled_often_are_counted(format, text):
+    with pytest.raises(LimitError, match="term_chars = 2,000"):
+        list(Event.read_stream(text, format, vocab="urn:", limits=Limits(term_chars=2000)))
+
+
+@pytest.mark.parametrize("name", ["missing.ttl", "folder.ttl", "nul\0.ttl"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name):
+    (tmp_path / "folder.ttl").mkdir()
+    with pytest.raises(FormatError, match="cannot be read") as caught:
+        Event.read(tmp_path / name)
+    assert caught.value.diagnostic.source == str(tmp_path / name)
+    with pytest.raises(FormatError, match="cannot be read"):
+        Event.read("{}", "json", context=tmp_path / name)
 
 
 def test_a_mapping_declares_its_prefixes():

@@ -67,7 +67,8 @@ def test_the_default_graph_is_an_event_unless_it_describes_the_others():
     default, *_ = events = stream(TRIG + " <urn:g1> <urn:at> 5 . <urn:x> <urn:p> 6 .", "trig")
     assert len(events) == 3
     assert len(default.graph) == 2
-    assert default.id.endswith("#0")
+    assert default.id.startswith("sha256:")
+    assert "#" not in default.id
 
 
 V = 'VERSION "1.2-messages"\n'
@@ -143,7 +144,7 @@ def test_json_lines():
         ['"1"^^<http://www.w3.org/2001/XMLSchema#integer>'],
         ['"2"^^<http://www.w3.org/2001/XMLSchema#integer>'],
     ]
-    assert events[1].id == events[0].id[:-1] + "1"
+    assert events[1].id == events[0].id + "#2"
     with pytest.raises(FormatError, match="expecting value") as caught:
         stream('{"p": 1}\n{"p": oops}', "jsonl", vocab="urn:")
     assert (caught.value.line, caught.value.column) == (2, 7)
@@ -293,6 +294,19 @@ def test_home_time_and_lifetime():
         Event.read(turtle, "ttl", home="a b")
     with pytest.raises(UsageError, match="does not occur"):
         Event.read(turtle, "ttl", home="urn:c")
+
+
+@pytest.mark.parametrize("time", ["noon", 5, (JANUARY,), (JANUARY, 5), JANUARY.date(), (JANUARY, JANUARY, JANUARY)])
+@pytest.mark.parametrize("read", [Event.read, Event.read_stream])
+def test_a_time_of_another_type_says_what_is_accepted(read, time):
+    with pytest.raises(UsageError, match=r"an Interval, a datetime or a pair \(start, end\)"):
+        read("<urn:a> <urn:p> 1 .", "ttl", time=time)
+
+
+@pytest.mark.parametrize("lifetime", [60, "PT1M", JANUARY])
+def test_a_lifetime_of_another_type_says_what_is_accepted(lifetime):
+    with pytest.raises(UsageError, match="must be a timedelta"):
+        Event.read("<urn:a> <urn:p> 1 .", "ttl", lifetime=lifetime)
 
 
 FAULTY = {

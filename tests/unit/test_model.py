@@ -20,8 +20,10 @@ class TestHome:
     def test_else_the_one_vertex_that_no_arc_enters(self):
         assert find_home([Triple(A, P, B), Triple(B, P, C)]) == A
 
-    def test_is_not_hidden_by_an_arc_to_itself(self):
-        assert find_home([Triple(A, P, A), Triple(A, P, B)]) == A
+    def test_a_loop_enters_a_vertex_like_any_arc(self):
+        assert find_home([Triple(A, P, A), Triple(A, P, B)]) is None
+        assert find_home([Triple(A, P, B), Triple(B, P, B)]) == A
+        assert find_home([Triple(A, TYPE, A), Triple(A, P, B)]) == A
 
     def test_is_not_a_class_or_a_literal(self):
         assert find_home([Triple(A, TYPE, C), Triple(A, P, Literal("x"))]) == A

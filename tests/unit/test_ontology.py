@@ -65,6 +65,15 @@ class TestReading:
         assert {x("A"), x("E")} <= ontology.classes
         assert not ontology.background
 
+    @pytest.mark.parametrize("draft", ["1999", "2000/10"])
+    def test_the_drafts_of_xml_schema_are_read_as_the_recommendation(self, draft):
+        ontology = read(
+            f"@prefix old: <http://www.w3.org/{draft}/XMLSchema#> . :p rdfs:range old:decimal ."
+            ":q rdfs:range old:timeInstant . :a :p '350.00'^^old:decimal ."
+        )
+        assert ontology.ranges == {(x("p"), XSD["decimal"]), (x("q"), XSD["dateTime"])}
+        assert ontology.background == {Triple(x("a"), x("p"), Literal("350.00", datatype=XSD["decimal"]))}
+
     def test_files_of_several_syntaxes_make_one_ontology(self, tmp_path):
         (tmp_path / "a.ttl").write_text(PREFIXES + ":A rdfs:subClassOf :B .")
         (tmp_path / "b.nt").write_text(f"<http://x/B> {RDFS['subClassOf']} <http://x/C> .")
@@ -115,6 +124,25 @@ class TestImports:
         (tmp_path / "c.ttl").write_text("")
         ontology = Ontology.read(*(tmp_path / f"{name}.ttl" for name in "abc"))
         assert not ontology.missing_imports
+
+    def test_the_languages_themselves_are_known(self):
+        daml = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+          xmlns:daml="http://www.daml.org/2001/03/daml+oil#"><daml:Ontology rdf:about="http://x/">
+          <daml:imports rdf:resource="http://www.daml.org/2001/03/daml+oil"/>
+          <daml:imports rdf:resource="http://www.daml.org/2001/03/daml+oil.daml"/>
+          <daml:imports rdf:resource="http://www.w3.org/2000/10/XMLSchema#"/>
+          <daml:imports rdf:resource="http://www.w3.org/2002/07/owl"/></daml:Ontology></rdf:RDF>"""
+        assert not Ontology.read(daml, format="application/rdf+xml").missing_imports
+
+    def test_of_daml_oil_are_imports(self, tmp_path):
+        (tmp_path / "units.daml").write_text("<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>")
+        text = (
+            "<http://x/a> <http://www.daml.org/2001/03/daml+oil#imports> <http://x/units.daml>, <http://x/gone.daml> ."
+        )
+        (tmp_path / "a.ttl").write_text(text)
+        with pytest.warns(OntosubWarning, match=r"gone\.daml"):
+            ontology = Ontology.read(tmp_path / "a.ttl", tmp_path / "units.daml")
+        assert ontology.missing_imports == {"http://x/gone.daml"}
 
     def test_others_are_reported_and_never_fetched(self):
         with pytest.warns(OntosubWarning, match="is not fetched"):
@@ -201,3 +229,15 @@ class TestCheck:
     def test_meta_statements_are_inherited(self):
         text = ":p rdfs:domain :A . :q rdfs:subPropertyOf :p . :B rdfs:subClassOf :A . :b a :B ; :q 1 ."
         assert "outside" not in self.messages(text)
+
+    @pytest.mark.parametrize("top", ["rdfs:Resource", "owl:Thing", "<http://www.daml.org/2001/03/daml+oil#Thing>"])
+    def test_everything_is_in_a_top_class(self, top):
+        text = f":p rdfs:domain {top} ; rdfs:range {top} . :a a :A ; :p :b, 'text' . :b a :B ."
+        assert "outside" not in self.messages(text)
+
+    def test_of_a_long_chain_and_of_many_classes(self):
+        chain = "".join(f":c{number} rdfs:subClassOf :c{number + 1} ." for number in range(10_000))
+        text = ":p rdfs:domain :c10000 ; rdfs:range :c10000 . :a a :c0 ; :p :b . :b a :c1 . :d a :D ; :p :b ."
+        found = self.messages(chain + text)
+        assert "contain each other" not in found
+        assert found.count("outside its meta-statements") == 1

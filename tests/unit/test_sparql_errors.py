@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ontosub.languages.prologue import Fault
 from ontosub.languages.sparql import parse, parse_query
 from ontosub.languages.sparql.literals import typed
 from ontosub.model.errors import LanguageError, LimitError
-from ontosub.model.terms import XSD
+from ontosub.model.terms import XSD, Literal
+from ontosub.semantics.faults import ExpressionError
+from ontosub.semantics.regex import compile_pattern
 
 P = "PREFIX : <http://e/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
 
@@ -30,6 +34,13 @@ REFUSED = [
     ("SELECT ?x { ?x :p § }", "§", "unexpected character", "variable"),
     ("SELECT ?x { ?x :p ?y FILTER regex(?y, '(a') }", "'(a'", "invalid regular expression", "brackets"),
     ("SELECT ?x { ?x :p ?y FILTER regex(?y, '(?=a)') }", "'(?=a)'", "invalid regular expression", "linear time"),
+    ("SELECT ?x { ?x :p ?y FILTER regex(?y, '[a-z-[aeiou]]') }", "'[a-z-[aeiou]]'", "inside a character class", "left"),
+    (
+        "SELECT ?x { ?x :p ?y FILTER regex(?y, '\\\\p{IsGreek}') }",
+        "'\\\\p{IsGreek}'",
+        "invalid character class",
+        "brackets",
+    ),
     ("SELECT ?x { ?x :p ?y FILTER regex(?y, 'a', 'g') }", "'g'", 'flag "g"', "ignore case"),
     ("SELECT ?x { ?x :p ?y FILTER(REPLACE(?y, 'a**', '') = '') }", "'a**'", "invalid regular expression", "q"),
     ("SELECT ?x { ?x :p ?y FILTER(strlen(?y, 1) = 2) }", "strlen(?y, 1)", "wrong number of arguments", "1"),
@@ -63,6 +74,7 @@ REFUSED = [
     ("SELECT ?x { _:a :p ?x OPTIONAL { _:a :q ?x } }", "_:a", "used in another group", "variable"),
     ("SELECT ?x { _:a :p ?x MINUS { ?x :p ?x } _:a :q ?x }", "_:a", "used in another group", "variable"),
     ("SELECT ?x { 1 :p ?x }", "1", "a literal cannot be a subject", "turn"),
+    ("SELECT ?x { 1 ^:p ?x ; :q ?x }", "1", "a literal cannot be a subject", "turn"),
     ("SELECT ?x { VALUES (?x ?y) { (1) } }", "(1)", "a row with 1 values", "Give 2"),
     ("SELECT ?x { VALUES (?x ?x) { (1 2) } }", "?x", "already in use", "once"),
     ("SELECT ?x { ?x :p ?y } LIMIT 1.5", "1.5", "no count", "whole number"),
@@ -179,6 +191,24 @@ def test_lexical_spaces(datatype: str, good: list[str], bad: list[str]) -> None:
     for value in bad:
         with pytest.raises(Fault, match="ill-typed"):
             typed(value, XSD[datatype])
+
+
+def test_a_path_may_start_at_a_literal() -> None:
+    (found,) = parse("SELECT ?x { 1 ^<urn:p>/<urn:q> ?x }", id="x").patterns
+    assert [str(arc.property) for arc in found.arcs] == ["<urn:p>", "<urn:q>"]
+    assert parse("SELECT ?x { 1 <urn:p>* ?x }", id="x").residual is not None
+
+
+@given(st.text(r"\[]^-abdwsicIC{}pPL()|*+?: ", max_size=12), st.sampled_from(["", "x", "q", "i"]))
+def test_a_regular_expression_is_checked_as_it_is_run(pattern: str, flags: str) -> None:
+    query = f"ASK {{ ?x ?y ?z FILTER REGEX(?z, {Literal(pattern)}, '{flags}') }}"
+    try:
+        compile_pattern(pattern, flags)
+    except ExpressionError:
+        with pytest.raises(LanguageError, match="invalid regular expression"):
+            parse(query, id="x")
+    else:
+        assert parse(query, id="x")
 
 
 def test_a_query_with_unbound_order_is_accepted() -> None:

@@ -20,16 +20,21 @@ def existence_query(subscription: Subscription) -> str:
     """Return a query that has an answer exactly when an entailed event graph, home renamed, matches."""
     if subscription.residual is not None:
         return subscription.residual
-    return "ASK { " + " UNION ".join(f"{{ {group_text(pattern)} }}" for pattern in subscription.patterns) + " }"
+    return f"ASK {{ {_union(subscription)} }}"
 
 
 def bindings_query(subscription: Subscription) -> str:
-    """Return a query whose solutions are the bindings of a subscription with one pattern, or of its residual."""
+    """Return a query whose solutions are the bindings of a subscription."""
     if subscription.residual is not None:
         return subscription.residual
-    (pattern,) = subscription.patterns
-    names = " ".join(str(variable) for variable in pattern.projected) or "(1 AS ?one)"
-    return f"SELECT {'DISTINCT ' if subscription.distinct else ''}{names} {{ {group_text(pattern)} }}"
+    variables = dict.fromkeys(variable for pattern in subscription.patterns for variable in pattern.projected)
+    names = " ".join(map(str, variables)) or "(1 AS ?one)"
+    return f"SELECT {'DISTINCT ' if subscription.distinct else ''}{names} {{ {_union(subscription)} }}"
+
+
+def _union(subscription: Subscription) -> str:
+    """Return the alternatives of a subscription, each as a group."""
+    return " UNION ".join(f"{{ {group_text(pattern)} }}" for pattern in subscription.patterns)
 
 
 def group_text(pattern: GraphPattern) -> str:

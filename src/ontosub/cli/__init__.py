@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from ontosub import __version__
-from ontosub.cli import bench, check, explain, match
+from ontosub.cli import bench, check, explain, match, run
 
 app = typer.Typer(
     name="ontosub",
@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (match, check, explain, bench):
+for command in (match, run, check, explain, bench):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 

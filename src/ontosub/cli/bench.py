@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -47,6 +48,9 @@ def command(
     bindings: Annotated[
         bool, typer.Option("--bindings", help="Also time all answers, where an engine gives them.")
     ] = False,
+    pipeline: Annotated[
+        bool, typer.Option("--pipeline", help="Time a pipeline on Spark instead, next to the matcher that it runs.")
+    ] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write figures and machine as CSV.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw time over size: .png, .svg or .pdf.")
@@ -62,7 +66,12 @@ def command(
     Examples:
       ontosub bench --workload ops --size 10k
       ontosub bench --workload templates --size 1k --size 100k --engine clips --csv times.csv --plot times.png
+      ontosub bench --pipeline
     """
+    if pipeline:
+        with reported():
+            _time_pipeline(events or 20_000, seed)
+        return
     with reported():
         names = _chosen(workload, WORKLOADS, "workload")
         engines = _chosen(engine, ENGINES, "engine")
@@ -100,6 +109,30 @@ def parse_size(text: str) -> int:
     if number < 1:
         raise UsageError(f"{text!r} is no size: write a number such as 500, 10k or 1M")
     return number
+
+
+def _time_pipeline(events: int, seed: int) -> None:
+    from ontosub.bench.pipeline import Setting, latency, throughput
+    from ontosub.spark.embedded import session
+
+    typer.echo(str(Machine.here()))
+    spark = session()
+    with TemporaryDirectory(prefix="ontosub-bench-") as folder:
+        many = Setting(Path(folder, "ops"), "ops", 10_000, seed)
+        for bindings in (False, True):
+            found = throughput(many, spark, events, bindings=bindings)
+            typer.echo(
+                f"ops 10,000, {'with' if bindings else 'without'} bindings, {found.matches_per_event:.0f} matches an "
+                f"event: match_batch {found.single:,.0f} events/s on one core, pipeline {found.pipeline:,.0f} on "
+                f"{found.cores}, {found.ratio:.0%} of what the cores could match"
+            )
+        few = Setting(Path(folder, "templates"), "templates", 10_000, seed)
+        late = latency(few, spark, rate=100, seconds=30)
+        typer.echo(
+            f"templates 10,000, 100 events/s for 30 s, to a SQL log: median {late.median * 1000:.0f} ms, "
+            f"99th percentile {late.p99 * 1000:.0f} ms, {late.events:,} events with notifications"
+        )
+    spark.stop()
 
 
 def _chosen(asked: list[str] | None, known: Iterable[str], what: str) -> list[str]:

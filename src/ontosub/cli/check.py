@@ -12,22 +12,20 @@ from pathlib import Path
 import typer
 
 from ontosub.cli import options
-from ontosub.cli.faults import BAD_INPUT, FAULTS, diagnostic_of, reported, say
-from ontosub.cli.files import with_folder
-from ontosub.cli.inputs import (
-    Published,
-    Reading,
-    Subscribed,
-    event_files,
-    ontology_files,
-    read_events,
-    read_subscriptions,
-)
+from ontosub.cli.faults import BAD_INPUT, reported, say
+from ontosub.cli.inputs import Published, Reading, event_files, read_events
 from ontosub.cli.progress import shown
+from ontosub.inputs.definitions import Subscribed, ontology_files, read_subscriptions
+from ontosub.inputs.faults import FAULTS, diagnostic_of
+from ontosub.inputs.files import with_folder
 from ontosub.model import Diagnostic, Ontology, Severity
 from ontosub.model.errors import OntosubWarning, UsageError
-from ontosub.model.terms import ONTOSUB, OWL, RDF, RDFS, TYPE, XSD, NamedNode
+from ontosub.model.terms import ONTOSUB, OWL, RDF, RDFS, TYPE, XSD, Literal, NamedNode
 from ontosub.semantics.check import Words
+from ontosub.semantics.values import is_ill_typed
+from ontosub.semantics.vocabulary import DRAFTS_OF_XSD
+
+_SHOWN_LENGTH = 120
 
 
 def command(
@@ -47,8 +45,8 @@ def command(
     """List what is wrong or doubtful about ontologies, subscriptions and events.
 
     Errors are texts that cannot be read. Warnings are cycles, missing imports, facts outside the meta-statements, and
-    classes of a subscription that the ontology does not know. Notes merely inform. The exit code is 2 when there are
-    errors.
+    classes of a subscription that the ontology does not know, and literals of an event that have no value. Notes merely
+    inform. The exit code is 2 when there are errors.
 
     \b
     Examples:
@@ -59,7 +57,7 @@ def command(
     counts: Counter[Severity] = Counter()
     with reported():
         ontologies = ontology_files(with_folder(ontology, folder, "ontology"))
-        subscribed = read_subscriptions(with_folder(subscription, folder, "subscriptions"), language)
+        subscribed = read_subscriptions(with_folder(subscription, folder, "subscriptions"), language, shown=shown)
         files = event_files(with_folder(events, folder, "events"))
         if not (ontologies or subscribed.sources or files):
             raise UsageError("there is nothing to check: give --ontology, --subscription, --folder or EVENTs")
@@ -115,6 +113,22 @@ def _about(published: Published, words: Words) -> Iterator[Diagnostic]:
             message = f"the event {event.id} uses the {kind} {term}, which the ontology does not know"
             hint = f"Only subscriptions that use this very {kind} can ask for it."
             yield Diagnostic(message, Severity.NOTE, hint, source=published.source)
+    for literal in sorted({triple.object for triple in event.graph if isinstance(triple.object, Literal)}, key=str):
+        if doubt := _doubt_of(literal):
+            message = f"the event {event.id} has the literal {_cut(str(literal))}, {doubt}"
+            hint = "It has no value, so no filter on values holds of it; send one that has."
+            yield Diagnostic(message, Severity.WARNING, hint, source=published.source)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 1]}…"
+
+
+def _doubt_of(literal: Literal) -> str | None:
+    """Say what keeps a literal from having the value that its publisher certainly means."""
+    if literal.datatype.value.startswith(DRAFTS_OF_XSD):
+        return f"whose datatype {literal.datatype} is of a draft of XML Schema"
+    return "whose text does not belong to its datatype" if is_ill_typed(literal) else None
 
 
 def _show(diagnostic: Diagnostic, *, as_json: bool) -> None:

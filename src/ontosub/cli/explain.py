@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import typer
 
 from ontosub.cli import options
+from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.inputs import Published, Reading
-from ontosub.cli.run import Given, for_each_event
-from ontosub.matching import Matcher
+from ontosub.matching import Explanation, Matcher
+from ontosub.model import Diagnostic, Severity
+from ontosub.model.errors import LimitError
 
 
 def command(
@@ -29,7 +32,8 @@ def command(
     """Explain why events match subscriptions, or what keeps them from it.
 
     A line with a plus is a constraint that holds, with the facts and axioms behind it; a line with a minus is one
-    that fails, with the value that makes it fail. The exit code says nothing about the verdict.
+    that fails, with the value that makes it fail; one with a question mark is one that would take too long to look
+    into. The exit code says nothing about the verdict.
 
     \b
     Examples:
@@ -37,10 +41,22 @@ def command(
       ontosub explain -o auction.ttl -s cheap.ops desktop.ttl --json
     """
 
-    def show(matcher: Matcher, published: Published) -> None:
+    def show(matcher: Matcher, published: Published) -> Iterator[Diagnostic]:
         for name in matcher.subscriptions:
-            explanation = matcher.explain(published.event, name)
-            typer.echo(json.dumps(explanation.to_dict()) if as_json else str(explanation))
+            explanation = explained(matcher, published, name)
+            if isinstance(explanation, Diagnostic):
+                yield explanation
+            else:
+                typer.echo(json.dumps(explanation.to_dict()) if as_json else str(explanation))
 
     reading = Reading(format, base, context, mapping, vocab)
     for_each_event(Given(ontology, subscription, events, folder, language, reading, strict), "explaining", show)
+
+
+def explained(matcher: Matcher, published: Published, name: str) -> Explanation | Diagnostic:
+    """Return why the event matches the subscription or not; a warning when finding that out takes too long."""
+    try:
+        return matcher.explain(published.event, name)
+    except LimitError as error:
+        message = f"the subscription {name} cannot be explained: {error}"
+        return Diagnostic(message, Severity.WARNING, source=published.source)

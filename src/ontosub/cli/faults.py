@@ -5,27 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import typer
 
+from ontosub.inputs.faults import FAULTS, diagnostic_of
 from ontosub.model import Diagnostic, Severity
-from ontosub.model.errors import InputError, OntosubError, OntosubWarning
+from ontosub.model.errors import OntosubWarning
 
 BAD_INPUT = 2
-
-FAULTS = (OntosubError, OntosubWarning, OSError)
-"""The exceptions that speak of the input. Any other is a defect of Ontosub and may show its traceback."""
-
-
-def diagnostic_of(error: Exception, source: str | None = None) -> Diagnostic:
-    """Return what an exception says, as said of `source`."""
-    if isinstance(error, InputError):
-        return replace(error.diagnostic, source=source or error.diagnostic.source)
-    if isinstance(error, OSError) and error.strerror:
-        where = str(error.filename) if error.filename is not None else source
-        return Diagnostic(f"cannot be read: {error.strerror.lower()}", source=where)
-    return Diagnostic(str(error), source=source)
 
 
 def say(diagnostic: Diagnostic, *, err: bool = True) -> None:

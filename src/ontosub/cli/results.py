@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ontosub.model import Binding, Match
+from ontosub.model import Binding, Diagnostic, Event, Match, Severity
 from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Term
 from ontosub.semantics.wording import term_text
 
@@ -47,6 +47,21 @@ def _annotation(literal: Literal) -> dict[str, str]:
     if literal.language:
         return {"xml:lang": literal.language}
     return {} if literal.datatype in (XSD["string"], RDF["langString"]) else {"datatype": literal.datatype.value}
+
+
+def over_budget(event: Event, source: str, subscriptions: list[str]) -> Diagnostic:
+    """Return the warning that the event would have cost too much to decide for these subscriptions."""
+    return Diagnostic(
+        f"the event {event.id} was given up for {', '.join(subscriptions)}: it would take too long to decide",
+        Severity.WARNING,
+        "Whether they match is not known; make their patterns more selective, or the event smaller.",
+        source=source,
+    )
+
+
+def over_budget_object(event: Event, source: str, subscriptions: list[str]) -> dict[str, Any]:
+    """Return the same as plain JSON values."""
+    return {"event": event.id, "source": source, "over_budget": subscriptions}
 
 
 def match_lines(match: Match) -> list[str]:

@@ -19,9 +19,10 @@ from ontosub.formats.media import Media, media_of, media_of_path
 from ontosub.formats.messages import read_messages
 from ontosub.formats.rdf import quads_of, text_of
 from ontosub.formats.reading import Member, Options, each
-from ontosub.formats.source import Source, encode
+from ontosub.formats.source import Source, contents, encode
 from ontosub.model.errors import FormatError, UsageError
 from ontosub.model.event import Event, Time, interval_of
+from ontosub.model.interval import Interval
 from ontosub.model.terms import BlankNode, NamedNode, Resource
 
 
@@ -37,6 +38,7 @@ def read_event(
 ) -> Event:
     """Read the one event that a payload holds; see `Event.read`."""
     payload = _Payload.of(data, format, Options.of(options))
+    interval = interval_of(time)
     members = payload.members()
     member = next(members, None)
     if member is None:
@@ -47,7 +49,7 @@ def read_event(
             hint="Read it with Event.read_stream, which yields them all.",
             source=payload.name,
         )
-    return _event(member, id or member.name or payload.digest, _resource(home), time, lifetime)
+    return _event(member, id or member.name or payload.digest, _resource(home), interval, lifetime)
 
 
 def read_stream(
@@ -61,20 +63,28 @@ def read_stream(
 ) -> Iterator[Event]:
     """Yield the events that a payload holds; see `Event.read_stream`.
 
-    An event that the payload does not name is called after the payload's digest and its own number, from 0. The
-    events before a fault have been yielded when it is raised: take a list of them all for all or nothing, or give
-    `on_fault` to go on with the records after it (JSON lines, CSV, mapped XML, CloudEvents batches).
+    An event that the payload does not name is called after the payload's digest; those that follow the first have
+    their number behind it: `#2`, `#3`. The events before a fault have been yielded when it is raised: take a list of
+    them all for all or nothing, or give `on_fault` to go on with the records after it (JSON lines, CSV, mapped XML,
+    CloudEvents batches).
     """
     payload = _Payload.of(data, format, Options.of(options))
-    digest, vertex = payload.digest, _resource(home)
-    numbered = enumerate(payload.members())
-    return (_event(member, member.name or f"{digest}#{i}", vertex, time, lifetime) for i, member in numbered)
+    digest, vertex, interval = payload.digest, _resource(home), interval_of(time)
+    return (
+        _event(member, member.name or _numbered(digest, number), vertex, interval, lifetime)
+        for number, member in enumerate(payload.members(), 1)
+    )
 
 
-def _event(member: Member, id: str, home: Resource | None, time: Time | None, lifetime: timedelta | None) -> Event:
-    interval = member.interval if time is None else interval_of(time)
-    vertex = home or member.home
-    return Event(id, frozenset(member.triples), vertex, interval, lifetime, member.type, member.named_graphs)
+def _numbered(digest: str, number: int) -> str:
+    return digest if number == 1 else f"{digest}#{number}"
+
+
+def _event(
+    member: Member, id: str, home: Resource | None, interval: Interval | None, lifetime: timedelta | None
+) -> Event:
+    vertex, when = home or member.home, interval or member.interval
+    return Event(id, frozenset(member.triples), vertex, when, lifetime, member.type, member.named_graphs)
 
 
 def _resource(home: Resource | str | None) -> Resource | None:
@@ -102,8 +112,7 @@ class _Payload:
         name = None
         if isinstance(data, Path):
             found, name = found or media_of_path(data), str(data)
-            options.limits.check("payload_bytes", data.stat().st_size, "the file has {} bytes")
-            data = data.read_bytes()
+            data = contents(data, options.limits)
         content_type = cloudevents.content_type_of(options.headers)
         if found is None and content_type is not None:
             found = media_of(content_type)
@@ -200,6 +209,7 @@ def _from_table(source: Source, options: Options, delimiter: str) -> Iterator[Me
     def read(row: tables.Row | FormatError) -> Member:
         if isinstance(row, FormatError):
             raise row
+        row.check(options.limits)
         if mapping is not None:
             return mapping.member(row)
         if options.vocab is not None:
@@ -209,4 +219,4 @@ def _from_table(source: Source, options: Options, delimiter: str) -> Iterator[Me
             hint='Give vocab="http://example.org/" for its columns, or a mapping= for its rows.',
         )
 
-    yield from each(tables.read_rows(source, options.delimiter or delimiter), read, options.on_fault)
+    yield from each(tables.read_rows(source, options.delimiter or delimiter, options.limits), read, options.on_fault)

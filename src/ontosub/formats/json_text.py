@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ontosub.formats.limits import Limits
 from ontosub.formats.source import Source
+from ontosub.model.errors import Span
 
 _BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -86,3 +87,24 @@ def _after(text: str, at: int) -> int:
     """Return the place behind the comma that follows, or of the closing bracket."""
     at = _skip(text, at)
     return at + 1 if text[at] == "," else at
+
+
+_SCALAR = re.compile(r'"(?:[^"\\]++|\\.)*+"|-?[0-9][0-9.eE+-]*|true|false')
+_IS_KEY = re.compile(r"\s*:")
+
+
+def find_scalar(source: Source, value: str) -> Span | None:
+    """Return where the first string, number or truth value with this text is; numbers may be spelled differently."""
+    for scalar in _SCALAR.finditer(source.text):
+        if not _IS_KEY.match(source.text, scalar.end()) and _says(scalar[0], value):
+            return Span.of(source.text, *scalar.span())
+    return None
+
+
+def _says(scalar: str, value: str) -> bool:
+    if scalar.startswith('"'):
+        return bool(json.loads(scalar) == value)
+    try:
+        return scalar == value or float(scalar) == float(value)
+    except ValueError:
+        return False

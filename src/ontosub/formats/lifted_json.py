@@ -16,12 +16,14 @@ from pyoxigraph import Quad
 
 from ontosub.formats import json_ld, json_text
 from ontosub.formats.blank import relabel, written_in
+from ontosub.formats.datatypes import misfit_of
 from ontosub.formats.limits import Limits
 from ontosub.formats.media import JSON_LD
 from ontosub.formats.rdf import bounded, parse
 from ontosub.formats.reading import Options, document_text, each
 from ontosub.formats.source import Source
 from ontosub.model.errors import LimitError, Span
+from ontosub.model.terms import Literal
 
 _CONTEXT_LINE_MAX = 1 << 16
 """The longest context line of JSON lines, in characters: it is read again for every line after it."""
@@ -119,7 +121,18 @@ def _read(source: Source, options: Options, context: Context | None, plain: bool
             0,
             hint="Define the payload's keys in the context, or give vocab= for all of them.",
         )
+    if plain:
+        _check_datatypes(source, quads)
     return quads
+
+
+def _check_datatypes(source: Source, quads: list[Quad]) -> None:
+    """Refuse a value that does not belong to the datatype which the context beside the payload states for it."""
+    for quad in quads:
+        if isinstance(quad.object, Literal) and (misfit := misfit_of(quad.object)):
+            where = json_text.find_scalar(source, quad.object.value)
+            hint = "Correct the value, or the context's @type; a decimal with a fraction must be sent as a string."
+            raise source.fault_in(f"{misfit}, as the context has it", where, hint=hint)
 
 
 def _describes_itself(value: Any) -> bool:

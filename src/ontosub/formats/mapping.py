@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Protocol
 from urllib.parse import quote
 
+from ontosub.formats.datatypes import misfit_of
 from ontosub.formats.reading import Member
 from ontosub.model.errors import FormatError
 from ontosub.model.interval import Interval
@@ -29,8 +30,10 @@ class Record(Protocol):
     def nodes(self, path: str) -> Sequence[Record]:
         """Return the records at `path`, for a nested mapping."""
 
-    def fault(self, message: str, path: str | None = None, *, hint: str | None = None) -> FormatError:
-        """Return the error that something is wrong with this record, or with what it has at `path`."""
+    def fault(
+        self, message: str, path: str | None = None, *, value: str | None = None, hint: str | None = None
+    ) -> FormatError:
+        """Return the error that something is wrong with this record, or with the value that it has at `path`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,13 @@ class _Maker:
         elif mapped.path is not None:
             default = [] if mapped.default is None else [mapped.default]
             for value in record.values(mapped.path) or default:
-                yield Literal(value, datatype=mapped.datatype, language=mapped.language)
+                literal = Literal(value, datatype=mapped.datatype, language=mapped.language)
+                if misfit := misfit_of(literal):
+                    raise record.fault(misfit, mapped.path, value=value, hint=_HINT)
+                yield literal
+
+
+_HINT = "Correct the value, or state another datatype for it; without one it is a plain string."
 
 
 def _required(template: Template, record: Record) -> str:
@@ -160,7 +169,7 @@ def _iri(value: str, record: Record) -> NamedNode:
         return NamedNode(value)
     except ValueError as error:
         raise record.fault(
-            f"{value!r} is not an IRI: {error}", value, hint="Check the template and the value."
+            f"{value!r} is not an IRI: {error}", value=value, hint="Check the template and the value."
         ) from None
 
 

@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 from ontosub.formats import json_text
+from ontosub.formats.datatypes import misfit_of
 from ontosub.formats.limits import Limits
 from ontosub.formats.mapping import NodeMapping, PropertyMapping, RecordMapping, Template
 from ontosub.formats.reading import Document, document_text
 from ontosub.formats.source import Source
 from ontosub.model.errors import UsageError
-from ontosub.model.terms import RDF, RDFS, XSD, BlankNode, NamedNode
+from ontosub.model.terms import RDF, RDFS, XSD, BlankNode, Literal, NamedNode
 
 _PREFIXES = {"rdf": str(RDF), "rdfs": str(RDFS), "xsd": str(XSD)}
 _NODE = {"subject", "class", "properties"}
@@ -111,6 +112,10 @@ def _check_kind(mapped: PropertyMapping, where: str) -> None:
         raise UsageError(f"{where} gives a datatype or language to a value that is no literal")
     if mapped.datatype and mapped.language:
         raise UsageError(f"{where} gives both datatype and language: a literal has one of them")
+    if mapped.default is not None and mapped.datatype:
+        misfit = misfit_of(Literal(mapped.default, datatype=mapped.datatype))
+        if misfit is not None:
+            raise UsageError(f"{where}.default: {misfit}")
     if mapped.language and not re.fullmatch(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*", mapped.language):
         raise UsageError(f"{where}.language {mapped.language!r} is no language tag")
 

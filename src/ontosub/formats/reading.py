@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pyoxigraph import Quad
 
 from ontosub.formats.limits import DEFAULT, Limits
-from ontosub.formats.source import decode
+from ontosub.formats.source import contents, decode
 from ontosub.model.errors import InputError, LimitError, OntosubError, UsageError
 from ontosub.model.interval import Interval
 from ontosub.model.terms import Resource, Triple
@@ -82,7 +82,7 @@ def each(records: Iterable[Record], read: Callable[[Record], Result], on_fault: 
 def document_text(document: Mapping[str, Any] | list[Any] | str | Path) -> str:
     """Return the JSON text of a document given beside a payload."""
     if isinstance(document, Path):
-        return decode(document.read_bytes(), name=str(document)).text
+        return decode(contents(document), name=str(document)).text
     if isinstance(document, str):
         return document
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from ontosub.formats.limits import DEFAULT, Limits
 from ontosub.model.errors import FormatError, Span, UsageError
@@ -83,6 +84,17 @@ def decode(data: bytes | str, limits: Limits = DEFAULT, charset: str | None = No
             len(readable),
             hint="Send UTF-8, or name the encoding in the media type, for example text/csv; charset=iso-8859-1.",
         ) from None
+
+
+def contents(path: Path, limits: Limits = DEFAULT) -> bytes:
+    """Return the bytes of a file of the allowed size. Raises FormatError, with the file's name, when it has none."""
+    try:
+        limits.check("payload_bytes", path.stat().st_size, "the file has {} bytes")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: no file is named so
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        hint = "Give the path of a file that is there, or the payload itself as bytes or text."
+        raise FormatError(f"cannot be read: {reason.lower()}", hint=hint, source=str(path)) from error
 
 
 def encode(text: str) -> bytes:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ontosub.formats.limits import DEFAULT, Limits
 from ontosub.formats.reading import Member
 from ontosub.formats.source import Source
 from ontosub.model.errors import FormatError, LimitError, Span, UsageError
@@ -34,24 +35,42 @@ class Row:
     def nodes(self, path: str) -> list[Row]:
         raise UsageError(f"a CSV row has nothing nested in it: leave out from {path!r} beside object")
 
-    def fault(self, message: str, path: str | None = None, *, hint: str | None = None) -> FormatError:
-        """Return the error at the cell of column `path`, else at the row."""
-        cell = self.cells.get(path or "", "")
+    def fault(
+        self, message: str, path: str | None = None, *, value: str | None = None, hint: str | None = None
+    ) -> FormatError:
+        """Return the error at the cell of column `path`, or at the one that has the value; else at the row."""
+        column = path or next((column for column, cell in self.cells.items() if cell == value), None)
+        return self.source.fault_in(message, self._place(column) or self.where, hint=hint)
+
+    def _place(self, wanted: str | None) -> Span | None:
+        """Return where the column's cell is. Cells follow each other; those whose quotes were undone are not found."""
         line = self.source.text.split("\n")[self.where.line - 1]
-        at = line.find(cell) if cell else -1
-        where = self.where if at < 0 else Span(self.where.line, at + 1, self.where.line, at + 1 + len(cell))
-        return self.source.fault_in(message, where, hint=hint)
+        at = 0
+        for column, cell in self.cells.items():
+            found = line.find(cell, at)
+            if column == wanted:
+                missing = found < 0 or not cell
+                return None if missing else Span(self.where.line, found + 1, self.where.line, found + 1 + len(cell))
+            at = at if found < 0 else found + len(cell)
+        return None
+
+    def check(self, limits: Limits) -> None:
+        """Raise LimitError when a cell is too long."""
+        length = max(map(len, self.cells.values()), default=0)
+        limits.check("literal_chars", length, f"line {self.where.line}: a cell has {{}} characters")
 
 
-def read_rows(source: Source, delimiter: str) -> Iterator[Row | FormatError]:
+def read_rows(source: Source, delimiter: str, limits: Limits = DEFAULT) -> Iterator[Row | FormatError]:
     """Yield the rows of a table whose first line names the columns, or what is wrong with one. Blank lines are skipped.
 
-    Raises FormatError when the header, or the quoting of the rest, is beyond reading.
+    Raises FormatError when the header, or the quoting of the rest, is beyond reading; LimitError when the names of
+    columns, which are spelled again for every row, and the cells are too much together.
     """
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise UsageError(f"the delimiter {delimiter!r} must be one character, and neither a quote nor a line end")
     reader = csv.reader(io.StringIO(source.text, newline="\n"), delimiter=delimiter, strict=True)
     header: list[str] | None = None
+    characters = 0
     lines = source.text.split("\n")
     while True:
         line = reader.line_num + 1
@@ -73,6 +92,8 @@ def read_rows(source: Source, delimiter: str) -> Iterator[Row | FormatError]:
                 hint="Put cells that hold the delimiter, a quote or a line end between quotes.",
             )
         else:
+            characters += sum(map(len, header)) + sum(map(len, cells))
+            limits.check("term_chars", characters, "columns and cells have {} characters together")
             yield Row(dict(zip(header, cells, strict=True)), source, where)
 
 

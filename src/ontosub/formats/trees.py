@@ -38,24 +38,40 @@ class Element:
 
 
 def read_tree(source: Source, limits: Limits) -> Element:
-    """Read an XML document and return its outermost element."""
+    """Read an XML document and return its outermost element. Raises LimitError as soon as a bound is exceeded."""
     document = Element(("", ""), {}, Span(1, 1, 1, 1))
     open_elements = [document]
-    size = 0
+    census = _Census(limits)
 
     def start(name: str, attributes: dict[str, str], where: Span) -> None:
-        nonlocal size
-        size += 1 + len(attributes)
-        limits.check("triples", size, "the document has {} elements and attributes or more")
+        census.count(name, attributes)
         element = Element(_split(name), {_split(key): value for key, value in attributes.items()}, where)
         open_elements[-1].children.append(element)
         open_elements.append(element)
 
     def end() -> None:
-        open_elements.pop()
+        limits.check("literal_chars", len(open_elements.pop().text), "the text of an element has {} characters")
 
     xml_guard.parse(source, limits, start, lambda text: open_elements[-1].pieces.append(text), end)
     return document.children[0]
+
+
+class _Census:
+    """Counts what the names and attributes of a document amount to."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.size = 0
+        self.characters = 0
+
+    def count(self, name: str, attributes: Mapping[str, str]) -> None:
+        self.size += 1 + len(attributes)
+        self.limits.check("triples", self.size, "the document has {} elements and attributes or more")
+        self.characters += len(name)
+        for key, value in attributes.items():
+            self.limits.check("literal_chars", len(value), "an attribute has {} characters")
+            self.characters += len(key) + len(value)
+        self.limits.check("term_chars", self.characters, "the names and attributes have {} characters together")
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -85,10 +101,14 @@ class ElementRecord:
     def nodes(self, path: str) -> list[ElementRecord]:
         return [ElementRecord(element, self.source, self.prefixes) for element in self._select(path.split("/"))]
 
-    def fault(self, message: str, path: str | None = None, *, hint: str | None = None) -> FormatError:
-        """Return the error at what lies at `path`, or at the element itself."""
-        found = [] if path is None else self._select(path.split("/"))
-        return self.source.fault_in(message, (found or [self.element])[0].where, hint=hint)
+    def fault(
+        self, message: str, path: str | None = None, *, value: str | None = None, hint: str | None = None
+    ) -> FormatError:
+        """Return the error at the element at `path`, of several at the one that has the value; else at its own."""
+        steps = [step for step in (path or "").split("/") if not step.startswith("@")]
+        found = self._select(steps) or [self.element]
+        meant = (element for element in found if value in (element.text, *element.attributes.values()))
+        return self.source.fault_in(message, next(meant, found[0]).where, hint=hint)
 
     def _select(self, steps: list[str]) -> list[Element]:
         selected = [self.element]

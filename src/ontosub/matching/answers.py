@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
-from ontosub.model import Arc, Binding, Event, GraphPattern, Match, Subscription
+from ontosub.model import Arc, Binding, GraphPattern, Interval, Match, Subscription
 from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
 
 
 def project(pattern: GraphPattern, mu: Mapping[PatternTerm, Term]) -> Binding:
-    """Return the answer that a mapping gives."""
-    return Binding({variable.value: mu[variable] for variable in pattern.projected})
+    """Return the answer that a mapping gives. A variable that the pattern does not bind is not in it."""
+    return Binding({variable.value: mu[variable] for variable in pattern.projected if variable in mu})
 
 
 def without_duplicates(bindings: Iterable[Binding]) -> list[Binding]:
@@ -18,12 +19,21 @@ def without_duplicates(bindings: Iterable[Binding]) -> list[Binding]:
     return list({frozenset(binding.items()): binding for binding in bindings}.values())
 
 
-def match_of(subscription: Subscription, event: Event, bindings: list[Binding]) -> Match | None:
+class Identified(Protocol):
+    """What a match says of its event."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def interval(self) -> Interval | None: ...
+
+
+def match_of(subscription: Subscription, event: Identified, bindings: list[Binding]) -> Match | None:
     """Return the match that the answers of a subscription without residual make; None when there are none."""
     if not bindings:
         return None
-    # Alternatives may give the same answer; and an answer without variables only says that there is one.
-    if subscription.distinct or len(subscription.patterns) > 1 or not bindings[0]:
+    if subscription.distinct:
         bindings = without_duplicates(bindings)
     graph = construct(subscription.template, bindings) if subscription.template else None
     return Match(subscription.id, event.id, bindings, graph, event.interval)

@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ontosub.matching.naive import Mu, image_of, variables_in
+from ontosub.matching.showing import Show, listed
 from ontosub.model import Arc, Filter, GraphPattern, Vertex
 from ontosub.model.terms import TYPE, BlankNode, NamedNode, PatternTerm, Term, Triple
 from ontosub.semantics.event_graph import EventGraph
-from ontosub.semantics.wording import explain_failure, expression_text, term_text
+from ontosub.semantics.wording import explain_failure, expression_text
 
 
 class Constraint(Protocol):
-    """One demand of a pattern."""
+    """One demand of a pattern. `show` says how terms are written."""
 
-    @property
-    def text(self) -> str:
-        """The demand, in the words of the pattern."""
+    def text(self, show: Show) -> str:
+        """Return the demand, in the words of the pattern."""
 
-    def support(self, mu: Mu, graph: EventGraph) -> str:
+    def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         """Say what meets the demand under μ."""
 
-    def failure(self, mu: Mu, graph: EventGraph) -> str:
+    def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         """Say what μ, which meets other demands, has in place of what is demanded."""
 
     def triple(self, mu: Mu) -> Triple | None:
@@ -36,15 +36,14 @@ class HasHome:
 
     vertex: PatternTerm
 
-    @property
-    def text(self) -> str:
-        return f"{term_text(self.vertex)} is the home vertex"
+    def text(self, show: Show) -> str:
+        return f"{show(self.vertex)} is the home vertex"
 
-    def support(self, mu: Mu, graph: EventGraph) -> str:
-        return term_text(mu[self.vertex])
+    def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
+        return show(mu[self.vertex])
 
-    def failure(self, mu: Mu, graph: EventGraph) -> str:
-        return "the event has no home vertex" if graph.home is None else f"the home vertex is {term_text(graph.home)}"
+    def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
+        return "the event has no home vertex" if graph.home is None else f"the home vertex is {show(graph.home)}"
 
     def triple(self, mu: Mu) -> Triple | None:
         return None
@@ -56,24 +55,23 @@ class HasArc:
 
     arc: Arc
 
-    @property
-    def text(self) -> str:
-        return " ".join(term_text(term) for term in (self.arc.subject, self.arc.property, self.arc.object))
+    def text(self, show: Show) -> str:
+        return " ".join(show(term) for term in (self.arc.subject, self.arc.property, self.arc.object))
 
-    def support(self, mu: Mu, graph: EventGraph) -> str:
+    def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         triple = self.triple(mu)
-        return " ".join(term_text(term) for term in (triple.subject, triple.predicate, triple.object))
+        return " ".join(show(term) for term in (triple.subject, triple.predicate, triple.object))
 
-    def failure(self, mu: Mu, graph: EventGraph) -> str:
+    def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         subject, property_ = image_of(self.arc.subject, mu), image_of(self.arc.property, mu)
         statements = graph.triples if subject is None else graph.by_subject.get(subject, [])
         found = [statement for statement in statements if statement.predicate == property_]
         if not found:
-            who = "no vertex has" if subject is None else f"{term_text(subject)} has no"
-            return f"{who} {term_text(self.arc.property)}"
-        starts = ", ".join(sorted({term_text(statement.subject) for statement in found}))
-        ends = ", ".join(sorted({term_text(statement.object) for statement in found}))
-        return f"{starts} {term_text(found[0].predicate)} leads to {ends}"
+            who = "no vertex has" if subject is None else f"{show(subject)} has no"
+            return f"{who} {show(self.arc.property)}"
+        starts = listed((statement.subject for statement in found), show)
+        ends = listed((statement.object for statement in found), show)
+        return f"{starts} {show(found[0].predicate)} leads to {ends}"
 
     def triple(self, mu: Mu) -> Triple:
         parts = (image_of(term, mu) for term in (self.arc.subject, self.arc.property, self.arc.object))
@@ -87,19 +85,18 @@ class HasClass:
     vertex: PatternTerm
     class_: NamedNode
 
-    @property
-    def text(self) -> str:
-        return f"{term_text(self.vertex)} is a {term_text(self.class_)}"
+    def text(self, show: Show) -> str:
+        return f"{show(self.vertex)} is a {show(self.class_)}"
 
-    def support(self, mu: Mu, graph: EventGraph) -> str:
-        return f"{term_text(image_of(self.vertex, mu) or self.vertex)} is one"
+    def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
+        image = image_of(self.vertex, mu)
+        return f"{show(self.vertex if image is None else image)} is one"
 
-    def failure(self, mu: Mu, graph: EventGraph) -> str:
+    def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         image = image_of(self.vertex, mu)
         if image is None:
             return "no vertex is one"
-        named = graph.types.get(image) or graph.classes(image)
-        return f"{term_text(image)} is a " + ", ".join(sorted(term_text(class_) for class_ in named))
+        return f"{show(image)} is a {listed(graph.types.get(image) or graph.classes(image), show)}"
 
     def triple(self, mu: Mu) -> Triple | None:
         image = image_of(self.vertex, mu)
@@ -114,16 +111,13 @@ class Satisfies:
 
     filter: Filter
 
-    @property
-    def text(self) -> str:
+    def text(self, show: Show) -> str:
         return expression_text(self.filter.expression)
 
-    def support(self, mu: Mu, graph: EventGraph) -> str:
-        return ", ".join(
-            f"{variable} = {term_text(mu[variable])}" for variable in sorted(self.filter.variables, key=str)
-        )
+    def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
+        return ", ".join(f"{variable} = {show(mu[variable])}" for variable in sorted(self.filter.variables, key=str))
 
-    def failure(self, mu: Mu, graph: EventGraph) -> str:
+    def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         return explain_failure(self.filter.expression, variables_in(mu)) or "does not hold"
 
     def triple(self, mu: Mu) -> Triple | None:
@@ -134,18 +128,17 @@ class Satisfies:
 class IsInjective:
     """No two vertices share an image."""
 
-    text: str = "no two vertices are the same"
+    def text(self, show: Show) -> str:
+        return "no two vertices are the same"
 
-    def support(self, mu: Mu, graph: EventGraph) -> str:
+    def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         return "all differ"
 
-    def failure(self, mu: Mu, graph: EventGraph) -> str:
+    def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         images: dict[Term, list[str]] = {}
         for term, image in mu.items():
-            images.setdefault(image, []).append(term_text(term))
-        shared = [
-            f"{' and '.join(names)} are both {term_text(image)}" for image, names in images.items() if len(names) > 1
-        ]
+            images.setdefault(image, []).append(show(term))
+        shared = [f"{' and '.join(names)} are both {show(image)}" for image, names in images.items() if len(names) > 1]
         return "; ".join(shared) or "two vertices would have to be"
 
     def triple(self, mu: Mu) -> Triple | None:

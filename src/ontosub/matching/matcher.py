@@ -5,44 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
+from threading import RLock
 from types import MappingProxyType
 
 import pyarrow as pa
 
-from ontosub.matching.algorithm import Algorithm
-from ontosub.matching.batch import BatchResult, match_batch
-from ontosub.matching.evaluation import Evaluation
+from ontosub.matching.adaptive import Adaptive
+from ontosub.matching.algorithm import Algorithm, Indexed
+from ontosub.matching.batch import Batch, BatchResult
+from ontosub.matching.evaluation import Evaluation, Naive
 from ontosub.matching.explain import Explanation, explain
 from ontosub.model import Diagnostic, Event, Match, Ontology, Severity, Subscription
-from ontosub.model.errors import LanguageError, LimitError, OntosubWarning, UnknownSubscription, UsageError
+from ontosub.model.errors import LanguageError, OntosubWarning, UnknownSubscription, UsageError
 from ontosub.semantics import Entailment
 from ontosub.semantics.check import Words
-
-
-class Naive(Algorithm):
-    """The definition, applied to each subscription in turn: the oracle for every other algorithm."""
-
-    def __init__(self, entailment: Entailment) -> None:
-        self._entailment = entailment
-        self._evaluations: dict[str, Evaluation] = {}
-
-    def subscribe(self, subscription: Subscription) -> None:
-        self._evaluations[subscription.id] = Evaluation(subscription, self._entailment)
-
-    def unsubscribe(self, id: str) -> None:
-        del self._evaluations[id]
-
-    def match(self, event: Event) -> Iterator[Match]:
-        self.over_budget = frozenset()
-        graph = self._entailment.event_graph(event)
-        for name, evaluation in self._evaluations.items():
-            try:
-                match = evaluation.match(graph)
-            except LimitError:
-                self.over_budget |= {name}
-            else:
-                if match is not None:
-                    yield match
 
 
 def _loaded(module: str, name: str) -> Callable[[Entailment], Algorithm]:
@@ -57,8 +34,9 @@ def _loaded(module: str, name: str) -> Callable[[Entailment], Algorithm]:
 
 ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType(
     {
+        "auto": Adaptive,
         "naive": Naive,
-        "compiled": _loaded("compiled.algorithm", "Compiled"),
+        "compiled": _loaded("compiled", "Compiled"),
         "ops": _loaded("published", "Ops"),
         "ibroker": _loaded("published", "IBroker"),
         "gtopss": _loaded("published", "GToPSS"),
@@ -67,7 +45,7 @@ ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType(
 
 
 class Matcher:
-    """Finds the subscriptions that an event matches, by meaning.
+    """Finds the subscriptions that an event matches, by meaning. Threads that share one take turns.
 
     >>> from ontosub import Event, Matcher, Ontology, Subscription
     >>> ontology = Ontology.read("@prefix : <urn:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
@@ -78,7 +56,7 @@ class Matcher:
     ['computers']
     """
 
-    def __init__(self, ontology: Ontology | None = None, algorithm: str = "naive", *, strict: bool = False) -> None:
+    def __init__(self, ontology: Ontology | None = None, algorithm: str = "auto", *, strict: bool = False) -> None:
         if algorithm not in ALGORITHMS:
             raise UsageError(f"unknown algorithm {algorithm!r}: choose one of {', '.join(ALGORITHMS)}")
         self.ontology = ontology if ontology is not None else Ontology()
@@ -86,12 +64,58 @@ class Matcher:
         self._words = Words(self.ontology)
         self._entailment = Entailment(self.ontology)
         self._algorithm = ALGORITHMS[algorithm](self._entailment)
-        self._subscriptions: dict[str, Subscription] = {}
+        self._kept: dict[str, Subscription] = {}
+        self._lock = RLock()
+
+    @classmethod
+    def open(
+        cls, directory: str | Path, ontology: Ontology | None = None, *, strict: bool = False, verify: bool = True
+    ) -> Matcher:
+        """Return the matcher that was saved in a directory. It is ready at once, however many subscriptions it has.
+
+        Without an `ontology`, the one that it was saved with is read from there. `verify` checks all files against
+        their checksums. Raises IndexDirectoryError when the directory holds no index, one that is corrupt, or one that
+        was made with another ontology.
+        """
+        compiled = import_module("ontosub.matching.compiled")
+        matcher = cls(compiled.read_ontology(Path(directory)) if ontology is None else ontology, strict=strict)
+        matcher._algorithm = compiled.Compiled.open(Path(directory), matcher._entailment, verify=verify)
+        return matcher
+
+    def save(self, directory: str | Path) -> None:
+        """Save the matcher in a directory, or in the one that it is from, what has changed since.
+
+        Who reads the directory meanwhile sees the state before or after, never one between. Raises IndexDirectoryError
+        when it cannot be written, is in use, or holds something else.
+        """
+        with self._lock:
+            self._compiled("saved").save(Path(directory))
+
+    def merge(self) -> None:
+        """Bring the index into its best order; worth while after many changes, when there is time. Answers stay."""
+        with self._lock:
+            self._compiled("merged").merge()
+
+    def stats(self) -> pa.Table:
+        """Return what each subscription has cost so far; `ontosub.matching.algorithm.COSTS` says in which terms."""
+        with self._lock:
+            return self._compiled("asked for costs").costs()
+
+    def _compiled(self, what: str) -> Indexed:
+        indexed = self._algorithm.indexed()
+        if indexed is None:
+            raise UsageError(f'only a matcher with algorithm="compiled" can be {what}')
+        return indexed
+
+    @property
+    def _subscriptions(self) -> Mapping[str, Subscription]:
+        standing = self._algorithm.standing
+        return self._kept if standing is None else standing
 
     @property
     def subscriptions(self) -> Mapping[str, Subscription]:
-        """The standing subscriptions by id, in the order in which they came."""
-        return MappingProxyType(self._subscriptions)
+        """The standing subscriptions by id, in the order in which they came, as they are at any time."""
+        return _Standing(self)
 
     def subscribe(self, subscription: Subscription) -> list[Diagnostic]:
         """Take in a subscription; the next event sees it. Return what is doubtful about it.
@@ -99,24 +123,29 @@ class Matcher:
         A class that the ontology does not know is an OntosubWarning, and a LanguageError when the matcher is strict. An
         id that is taken is a UsageError; a subscription that is there already, unchanged, is accepted.
         """
-        standing = self._subscriptions.get(subscription.id)
-        if standing is not None:
-            if standing == subscription:
-                return []
-            raise UsageError(f"the id {subscription.id!r} is taken by another subscription: unsubscribe that one first")
-        doubts = self._words.unknown(subscription)
-        for doubt in doubts:
-            if doubt.severity is Severity.WARNING:
-                self._warn(doubt)
-        self._algorithm.subscribe(subscription)
-        self._subscriptions[subscription.id] = subscription
-        return doubts
+        with self._lock:
+            standing = self._subscriptions.get(subscription.id)
+            if standing is not None:
+                if standing == subscription:
+                    return []
+                raise UsageError(
+                    f"the id {subscription.id!r} is taken by another subscription: unsubscribe that one first"
+                )
+            doubts = self._words.unknown(subscription)
+            for doubt in doubts:
+                if doubt.severity is Severity.WARNING:
+                    self._warn(doubt)
+            self._algorithm.subscribe(subscription)
+            if self._algorithm.standing is None:
+                self._kept[subscription.id] = subscription
+            return doubts
 
     def unsubscribe(self, id: str) -> None:
         """Forget a subscription; the next event does not see it."""
-        self._get(id)
-        self._algorithm.unsubscribe(id)
-        del self._subscriptions[id]
+        with self._lock:
+            self._get(id)
+            self._algorithm.unsubscribe(id)
+            self._kept.pop(id, None)
 
     @property
     def over_budget(self) -> frozenset[str]:
@@ -125,24 +154,33 @@ class Matcher:
 
     def match(self, event: Event) -> list[Match]:
         """Return the matches of the event, in the order in which their subscriptions came."""
-        return list(self._algorithm.match(event))
+        with self._lock:
+            return list(self._algorithm.match(event))
 
     def match_ids(self, event: Event) -> list[str]:
         """Return the ids of the subscriptions that the event matches, for who needs no answers."""
-        return self._algorithm.match_ids(event)
+        with self._lock:
+            return self._algorithm.match_ids(event)
 
-    def match_batch(self, table: pa.Table) -> BatchResult:
+    def match_batch(
+        self, table: pa.Table | pa.RecordBatch | Batch, *, bindings: bool = True, encoded: bool = False
+    ) -> BatchResult:
         """Match a table of payloads: `event_id`, `content_type`, `payload`, optional `time_start` and `time_end`.
 
-        Rejected payloads do not stop the others; see `ontosub.matching.batch` for both result tables.
+        Rejected payloads do not stop the others; see `ontosub.matching.batch` for both result tables. Without
+        `bindings`, the matches are found faster and do not have that column. With `encoded`, their texts are
+        dictionaries of Arrow, and they are in no order: that is fastest, for who writes them as Parquet.
         """
-        return match_batch(self.match, table)
+        batch = table if isinstance(table, Batch) else Batch(table)
+        with self._lock:
+            return self._algorithm.match_batch(batch, bindings=bindings, encoded=encoded)
 
     def explain(self, event: Event, id: str) -> Explanation:
         """Explain why the event matches the subscription, or what its nearest miss is."""
-        subscription = self._get(id)
-        graph = self._entailment.event_graph(event)
-        return explain(subscription, graph, Evaluation(subscription, self._entailment).match(graph))
+        with self._lock:
+            subscription = self._get(id)
+            graph = self._entailment.event_graph(event)
+            return explain(subscription, graph, Evaluation(subscription, self._entailment).match(graph))
 
     def _warn(self, doubt: Diagnostic) -> None:
         if self._strict:
@@ -153,3 +191,29 @@ class Matcher:
         if id not in self._subscriptions:
             raise UnknownSubscription(id)
         return self._subscriptions[id]
+
+
+class _Standing(Mapping[str, Subscription]):
+    """A view of a matcher's subscriptions. Who goes through it goes through those that stood when they began."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+
+    def __len__(self) -> int:
+        with self._matcher._lock:
+            return len(self._matcher._subscriptions)
+
+    def __iter__(self) -> Iterator[str]:
+        with self._matcher._lock:
+            return iter(list(self._matcher._subscriptions))
+
+    def __contains__(self, id: object) -> bool:
+        with self._matcher._lock:
+            return id in self._matcher._subscriptions
+
+    def __getitem__(self, id: str) -> Subscription:
+        with self._matcher._lock:
+            return self._matcher._subscriptions[id]
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

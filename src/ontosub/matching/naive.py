@@ -58,6 +58,8 @@ class _Search:
         self._home = pattern.home
         self._arcs = _ordered(pattern)
         self._classes = {vertex.term: vertex.classes for vertex in pattern.vertices}
+        if pattern.home is not None:
+            self._classes.setdefault(pattern.home, frozenset())
 
     def run(self) -> Iterator[Mu]:
         start: Mu | None = {}

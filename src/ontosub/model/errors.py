@@ -5,7 +5,11 @@
     │   ├── FormatError         an event payload or an ontology file is malformed
     │   ├── LanguageError       a subscription's text is malformed, or says what no subscription may say
     │   └── OntologyError       an ontology is readable but cannot be used (a missing import, …)
+    ├── EventLogError         an event log is damaged, foreign or in use (`ontosub.event_log`)
+    ├── IndexDirectoryError   a stored index cannot be opened or saved: corrupt, foreign, in use, not writable
     ├── LimitError            the input is larger, deeper or more costly than allowed
+    ├── PipelineError         a pipeline has failed, and goes on when it is started again (`ontosub.pipeline`)
+    ├── Unavailable           a database, broker or endpoint does not answer now: trying again may help
     ├── UnknownSubscription   no subscription has that id
     └── UsageError            a call or an option makes no sense
 
@@ -154,8 +158,24 @@ class OntologyError(InputError):
     """An ontology is readable but cannot be used."""
 
 
+class IndexDirectoryError(OntosubError):
+    """A stored index cannot be opened or saved: it is corrupt, foreign, in use, or its place is not writable."""
+
+    def __init__(self, message: str, path: str | None = None, hint: str | None = None) -> None:
+        self.message, self.path, self.hint = message, path, hint
+        super().__init__(message, path, hint)
+
+    def __str__(self) -> str:
+        shown = f"{self.path}: {self.message}" if self.path else self.message
+        return f"{shown}\nhint: {self.hint}" if self.hint else shown
+
+
 class LimitError(OntosubError):
     """The input is larger, deeper or more costly than allowed."""
+
+
+class Unavailable(OntosubError):
+    """A database, a broker or an endpoint does not answer now: trying again may help."""
 
 
 class UnknownSubscription(OntosubError, KeyError):

@@ -23,10 +23,10 @@ class Event:
     """Something that was published.
 
     `home` is the vertex that stands for the event as a whole. When it is not given it is the blank node labelled
-    `H`; else the one vertex without incoming arcs; else there is none. `interval` is when the event happened,
-    `lifetime` how long it stays relevant for composite events. `type` is a publisher's label (a CloudEvents type),
-    which takes no part in matching. `named_graphs` are what GRAPH in a SPARQL subscription can see; they are neither
-    matched nor reasoned over otherwise.
+    `H`; else the one vertex without incoming arcs (a loop is one, too); else there is none. `interval` is when the
+    event happened, `lifetime` how long it stays relevant for composite events. `type` is a publisher's label (a
+    CloudEvents type), which takes no part in matching. `named_graphs` are what GRAPH in a SPARQL subscription can see;
+    they are neither matched nor reasoned over otherwise.
     """
 
     id: str
@@ -44,7 +44,11 @@ class Event:
             object.__setattr__(self, "home", find_home(self.graph))
         elif self.home not in vertices_of(self.graph):
             raise UsageError(f"the home vertex {self.home} does not occur in the event {self.id!r}")
-        if self.lifetime is not None and self.lifetime < timedelta(0):
+        if self.lifetime is None:
+            return
+        if not isinstance(self.lifetime, timedelta):
+            raise UsageError(f"the lifetime must be a timedelta: {self.lifetime!r} is none")
+        if self.lifetime < timedelta(0):
             raise UsageError(f"the lifetime of event {self.id!r} is negative: {self.lifetime}")
 
     @classmethod
@@ -66,8 +70,8 @@ class Event:
         Other options are the format's own: `base`, `context` (JSON), `mapping` (XML, CSV), `headers` (CloudEvents),
         `dataset` (one event of a dataset with named graphs).
 
-        Raises FormatError when the payload is malformed or holds more than one event, LimitError when it is too
-        large; nothing is fetched from anywhere.
+        Raises FormatError when the payload is malformed or holds more than one event, or the file cannot be read;
+        LimitError when it is too large; UsageError when an argument makes no sense. Nothing is fetched from anywhere.
         """
         read = readers.get("event.read")
         return read(data, format, id=id, home=home, time=time, lifetime=lifetime, **options)  # type: ignore[no-any-return]
@@ -89,7 +93,7 @@ def find_home(graph: Iterable[Triple]) -> Resource | None:
     vertices = vertices_of(triples)
     if HOME in vertices:
         return HOME
-    entered = {triple.object for triple in triples if triple.predicate != TYPE and triple.object != triple.subject}
+    entered = {triple.object for triple in triples if triple.predicate != TYPE}
     roots = [term for term in vertices if isinstance(term, NamedNode | BlankNode) and term not in entered]
     return roots[0] if len(roots) == 1 else None
 
@@ -109,9 +113,16 @@ def vertices_of(graph: Iterable[Triple]) -> frozenset[Term]:
 
 def interval_of(time: Time | None) -> Interval | None:
     """Return `time` as an interval: a moment becomes an instant."""
-    if time is None or isinstance(time, Interval):
-        return time
-    return Interval.instant(time) if isinstance(time, datetime) else Interval(*time)
+    match time:
+        case None | Interval():
+            return time
+        case datetime():
+            return Interval.instant(time)
+        case (datetime() as start, datetime() as end):
+            return Interval(start, end)
+    raise UsageError(
+        f"the time must be an Interval, a datetime or a pair (start, end) of them: {time!r} is none of these"
+    )
 
 
 __all__ = ["Event", "Time", "find_home", "interval_of", "vertices_of"]

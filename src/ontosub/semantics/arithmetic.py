@@ -31,7 +31,7 @@ def add(left: Term, right: Term) -> Literal:
     match _value(left), _value(right):
         case Number() as first, Number() as second:
             return literal_of(numeric.add(first, second))
-        case Moment() as moment, Duration() as duration:
+        case (Moment() as moment, Duration() as duration) | (Duration() as duration, Moment() as moment):
             return literal_of(moments.shift(moment, duration))
         case Duration() as first, Duration() as second:
             return literal_of(durations.add(first, second))

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 
+from ontosub.languages.sparql.words import Word, words_of_residual
 from ontosub.model import Diagnostic, MetaStatement, Ontology, Severity, Span, Subscription
 from ontosub.model.ontology import Pair
-from ontosub.model.terms import OWL, RDF, RDFS, TYPE, XSD, Literal, NamedNode, Term, Variable, datatype_closure
+from ontosub.model.terms import (
+    OWL,
+    RDF,
+    RDFS,
+    TOP_CLASSES,
+    TYPE,
+    XSD,
+    Literal,
+    NamedNode,
+    Term,
+    Triple,
+    Variable,
+    datatype_closure,
+)
 from ontosub.semantics.event_graph import IMPLIED_CLASSES
 from ontosub.semantics.hierarchy import Hierarchy
 
@@ -50,6 +65,7 @@ class Words:
                 *(triple.predicate for triple in facts),
             }
         )
+        self._known_forms: set[str] = set()
 
     def unknown(self, subscription: Subscription) -> list[Diagnostic]:
         """List the classes and properties that a subscription asks for and the ontology does not know.
@@ -58,17 +74,48 @@ class Words:
         ontology without a single class (or property) does not say which ones there are: nothing is listed then.
         """
         findings: dict[Diagnostic, None] = {}
-        for pattern in subscription.patterns:
-            for vertex in pattern.vertices if self.classes else ():
-                for class_ in vertex.classes:
-                    if class_ not in self.classes and not _is_built_in(class_):
-                        findings[_unknown("class", Severity.WARNING, class_, subscription, vertex.span)] = None
-            for arc in pattern.arcs if self.properties else ():
-                property_ = arc.property
-                if isinstance(property_, Variable) or property_ in self.properties or _is_built_in(property_):
-                    continue
-                findings[_unknown("property", Severity.NOTE, property_, subscription, arc.span)] = None
+        if not (self.classes or self.properties) or self._is_known_form(subscription.residual):
+            return []
+        for word in words_of_residual(subscription) if subscription.residual else _words_of_patterns(subscription):
+            known, kind, severity = (
+                (self.classes, "class", Severity.WARNING)
+                if word.is_class
+                else (self.properties, "property", Severity.NOTE)
+            )
+            if known and word.term not in known and not _is_built_in(word.term):
+                findings[_unknown(kind, severity, word.term, subscription, word.span)] = None
+        if subscription.residual and not findings and len(self._known_forms) < _FORMS_MAX:
+            self._known_forms.add(self._form(subscription.residual))
         return list(findings)
+
+    def _is_known_form(self, residual: str | None) -> bool:
+        """Say whether the residual differs from one without unknown words only in constants and in known words."""
+        return residual is not None and bool(self._known_forms) and self._form(residual) in self._known_forms
+
+    def _form(self, residual: str) -> str:
+        """Return the text with words that the ontology knows, and constants, replaced by what they are."""
+        return _CONSTANT.sub(self._sort, residual)
+
+    def _sort(self, found: re.Match[str]) -> str:
+        text = found.group()
+        if not text.startswith("<"):
+            return "0"
+        term = NamedNode(text[1:-1])
+        return text if _is_built_in(term) else f"<{term in self.classes:d}{term in self.properties:d}>"
+
+
+_FORMS_MAX = 10_000
+_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>"{}|^`\\\s]*>|\b[0-9]+(?:\.[0-9]+)?\b')
+"""Strings, IRIs and numbers, as a residual is printed."""
+
+
+def _words_of_patterns(subscription: Subscription) -> Iterator[Word]:
+    for pattern in subscription.patterns:
+        for vertex in pattern.vertices:
+            yield from (Word(class_, True, vertex.span) for class_ in vertex.classes)
+        for arc in pattern.arcs:
+            if not isinstance(arc.property, Variable):
+                yield Word(arc.property, False, arc.span)
 
 
 def _unknown(
@@ -140,25 +187,29 @@ class _Usage:
 
     def findings(self) -> Iterator[Diagnostic]:
         for triple in sorted(self._ontology.background, key=str):
-            subject, object_ = self._stated(triple.subject), self._stated(triple.object)
-            if subject and object_ and not self._fits(subject, triple.predicate, object_):
+            if not self._fits(triple):
                 yield Diagnostic(
                     f"{triple} uses {triple.predicate} outside its meta-statements",
                     Severity.WARNING,
                     f"Allowed: {self._shown(triple.predicate)}.",
                 )
 
-    def _stated(self, term: Term) -> frozenset[NamedNode]:
-        """Return the classes that the term is said to have, and all above them; nothing for an untyped resource."""
-        given = datatype_closure(term.datatype) if isinstance(term, Literal) else self._types.get(term, frozenset())
-        return frozenset(wider for class_ in given for wider in self._classes.above(class_))
-
-    def _fits(self, subject: frozenset[NamedNode], property_: NamedNode, object_: frozenset[NamedNode]) -> bool:
-        statements = list(self._statements(property_))
-        return not statements or any(
-            _is_among(statement.subject_class, subject) and _is_among(statement.object_class, object_)
-            for statement in statements
+    def _fits(self, triple: Triple) -> bool:
+        """Say whether a meta-statement allows the fact; of a fact that none speaks of, or with an untyped end, yes."""
+        statements = list(self._statements(triple.predicate))
+        subject, object_ = self._stated(triple.subject), self._stated(triple.object)
+        if not (statements and subject and object_):
+            return True
+        return any(
+            self._is(subject, each.subject_class) and self._is(object_, each.object_class) for each in statements
         )
+
+    def _stated(self, term: Term) -> Collection[NamedNode]:
+        """Return the classes that the term is said to have; nothing for an untyped resource."""
+        return datatype_closure(term.datatype) if isinstance(term, Literal) else self._types.get(term, ())
+
+    def _is(self, stated: Collection[NamedNode], asked: NamedNode) -> bool:
+        return asked in TOP_CLASSES or any(self._classes.is_below(class_, asked) for class_ in stated)
 
     def _statements(self, property_: NamedNode) -> Iterator[MetaStatement]:
         for wider in self._properties.above(property_):
@@ -168,7 +219,3 @@ class _Usage:
         return "; ".join(
             sorted(f"({s.subject_class}, {s.property}, {s.object_class})" for s in self._statements(property_))
         )
-
-
-def _is_among(asked: NamedNode, classes: frozenset[NamedNode]) -> bool:
-    return asked in classes or asked == OWL["Thing"]

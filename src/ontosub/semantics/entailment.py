@@ -55,7 +55,7 @@ class Entailment:
 
     def is_implied(self, class_: NamedNode) -> bool:
         """Say whether the class holds of vertices that no triple types: a top or datatype class, or one above it."""
-        return not self.classes.below(class_).isdisjoint(IMPLIED_CLASSES)
+        return class_ in self._implied
 
     def event_graph(self, event: Event) -> EventGraph:
         """Return the graph that patterns are matched against: event and reachable background, closed under the rules.
@@ -72,6 +72,10 @@ class Entailment:
     def close(self, graph: Iterable[Triple]) -> dict[Triple, Derivation | None]:
         """Return all triples that follow from `graph`, each with its first derivation; None marks the given ones."""
         return _Closing(self, dict.fromkeys(graph)).run()
+
+    @cached_property
+    def _implied(self) -> frozenset[NamedNode]:
+        return frozenset(wider for class_ in IMPLIED_CLASSES for wider in self.classes.above(class_))
 
     @cached_property
     def background(self) -> dict[Triple, Derivation | None]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ontosub.model import Event
 from ontosub.model.event import vertices_of
@@ -26,6 +26,8 @@ from ontosub.semantics.hierarchy import Hierarchy
 if TYPE_CHECKING:
     from ontosub.semantics.entailment import Derivation
 
+
+_T = TypeVar("_T")
 
 IMPLIED_CLASSES = TOP_CLASSES | DATATYPES | {LITERAL_CLASS}
 """Classes that are answered when asked for by name, and never bound."""
@@ -51,10 +53,18 @@ class EventGraph:
         self._known = known
         self._hierarchy = hierarchy
         self._classes: dict[Term, frozenset[NamedNode]] = {}
+        self._made: dict[Callable[..., Any], Any] = {}
 
     @property
     def home(self) -> Resource | None:
         return self.event.home
+
+    def once(self, make: Callable[[EventGraph], _T]) -> _T:
+        """Return what `make` makes of this graph. It is made once, and kept as long as the graph is."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _T = self._made[make]
+        return made
 
     def classes(self, vertex: Term) -> frozenset[NamedNode]:
         """Return every class that the vertex satisfies when asked for by name.
@@ -64,8 +74,9 @@ class EventGraph:
         """
         if vertex not in self._classes:
             own = datatype_closure(vertex.datatype) if isinstance(vertex, Literal) else TOP_CLASSES
-            given = own | self.types.get(vertex, frozenset())
-            self._classes[vertex] = frozenset(wider for class_ in given for wider in self._hierarchy.above(class_))
+            # Entailed types have all that is above them already; those that no triple says are still to be widened.
+            widened = frozenset(wider for class_ in own for wider in self._hierarchy.above(class_))
+            self._classes[vertex] = widened | self.types.get(vertex, frozenset())
         return self._classes[vertex]
 
     @cached_property

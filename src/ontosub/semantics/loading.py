@@ -13,11 +13,13 @@ from ontosub.model import Ontology
 from ontosub.model.errors import OntologyError, OntosubWarning
 from ontosub.model.terms import OWL, TYPE, BlankNode, NamedNode, Term, Triple
 from ontosub.semantics.schema import build_ontology
-from ontosub.semantics.vocabulary import as_owl
+from ontosub.semantics.vocabulary import LANGUAGES, as_owl
 
 _DAML_COLLECTION = re.compile(rb"""parseType\s*=\s*(["'])daml:collection\1""")
 
 _XML_OPENING = re.compile(rb"""(\xef\xbb\xbf)?\s*<(\?xml|!|\w+:\w+[\s>])""")
+
+_ONTOLOGY, _VERSION, _IMPORTS = OWL["Ontology"], OWL["versionIRI"], OWL["imports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +84,28 @@ def _relabelled(number: int, triples: list[Triple]) -> list[Triple]:
 
 
 def _missing_imports(sources: list[_Source]) -> list[str]:
-    """Return the imported IRIs that name none of the sources: neither an ontology's IRI nor a file's name."""
-    named = {_bare(source.name) for source in sources if source.name}
+    """Return the imported IRIs that name none of the sources: neither an ontology's IRI nor a file's name.
+
+    The ontology languages themselves (DAML+OIL files used to import theirs) are known anyway.
+    """
+    named = {*LANGUAGES, *(_bare(source.name) for source in sources if source.name)}
     for source in sources:
         for triple in source.triples:
-            if triple.predicate == TYPE and triple.object == OWL["Ontology"] and isinstance(triple.subject, NamedNode):
+            if triple.predicate == TYPE and triple.object == _ONTOLOGY and isinstance(triple.subject, NamedNode):
                 named.add(_bare(triple.subject.value))
-            if triple.predicate == OWL["versionIRI"] and isinstance(triple.object, NamedNode):
+            if triple.predicate == _VERSION and isinstance(triple.object, NamedNode):
                 named.add(_bare(triple.object.value))
     imported = {
         triple.object.value
         for source in sources
         for triple in source.triples
-        if triple.predicate == OWL["imports"] and isinstance(triple.object, NamedNode)
+        if triple.predicate == _IMPORTS and isinstance(triple.object, NamedNode)
     }
     return sorted(iri for iri in imported if _bare(iri) not in named and _file_name(iri) not in named)
 
 
 def _bare(iri: str) -> str:
-    return iri.rstrip("#/")
+    return iri.rstrip("#/").removesuffix(".daml")
 
 
 def _file_name(iri: str) -> str:

@@ -1,84 +1,22 @@
-"""REGEX: XPath's regular expressions, run by RE2 in time linear in the text.
-
-A pattern is searched anywhere in the text. XPath's syntax is rewritten to RE2's where the two differ: `\\d`, `\\w`,
-`\\s`, `\\i`, `\\c` and their opposites mean XPath's classes; `\\p{…}` outside of brackets does not follow the flag `i`.
-Back-references, class subtraction (`[a-z-[aeiou]]`) and Unicode blocks (`\\p{IsGreek}`) cannot be run, and make the
-pattern invalid. What RE2 knows beyond XPath, such as `\\b` and `(?:…)`, is let through. With the flag `m`, `^` also
-matches behind a line feed that ends the text, where XPath's does not.
-"""
+"""REGEX: patterns of `ontosub.languages.regex`, searched anywhere in a text."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import Protocol, cast
 
-import re2
-
+from ontosub.languages import regex
+from ontosub.languages.regex import LONGEST_PATTERN, InvalidPattern, Pattern
 from ontosub.semantics.faults import ExpressionError
-from ontosub.semantics.xml_names import NAME, NAME_START, Ranges, complement
-
-MEMORY_BYTES = 1 << 20
-"""What one compiled pattern may use. RE2 refuses a pattern that needs more, and searches more slowly near the limit."""
-
-LONGEST_PATTERN = 10_000
-"""The longest pattern that is accepted, in characters."""
 
 _CACHED_PATTERNS = 256
-_FLAGS = frozenset("smixq")
-_XML_SPACE: Ranges = ((0x9, 0xA), (0xD, 0xD), (0x20, 0x20))
 
 
-class Pattern(Protocol):
-    """A compiled pattern, as `re2.compile` returns it."""
-
-    def search(self, text: str) -> object | None:
-        """Return a match anywhere in the text, or None."""
-
-
-def _ranges_text(ranges: Ranges) -> str:
-    return "".join(rf"\x{{{low:X}}}-\x{{{high:X}}}" for low, high in ranges)
-
-
-_CLASSES = {
-    "d": r"\p{Nd}",
-    "D": r"\P{Nd}",
-    "w": r"\p{L}\p{M}\p{N}\p{S}",
-    "W": r"\p{P}\p{Z}\p{C}",
-    "s": _ranges_text(_XML_SPACE),
-    "S": _ranges_text(complement(_XML_SPACE)),
-    "i": _ranges_text(NAME_START),
-    "I": _ranges_text(complement(NAME_START)),
-    "c": _ranges_text(NAME),
-    "C": _ranges_text(complement(NAME)),
-}
-"""XPath's multi-character escapes, as they stand inside of brackets."""
-
-_PIECE = re.compile(
-    r"\\[pP]\{(?P<property>[^}]*)\}|\\(?P<escape>.)|(?P<open>\[\^?)|(?P<close>\])|(?P<space>[ \t\n\r])|.", re.DOTALL
-)
-
-
-def _translate(pattern: str, *, drop_space: bool) -> str:
-    """Return the XPath pattern in RE2's syntax; with `drop_space` without the white space outside of brackets."""
-    pieces: list[str] = []
-    in_class = False
-    for piece in _PIECE.finditer(pattern):
-        if piece["open"] and in_class:
-            raise ExpressionError("a character class inside a character class")
-        if drop_space and piece["space"] and not in_class:
-            continue
-        pieces.append(_translate_piece(piece, in_class))
-        in_class = bool(piece["open"]) or (in_class and not piece["close"])
-    return "".join(pieces)
-
-
-def _translate_piece(piece: re.Match[str], in_class: bool) -> str:
-    if members := _CLASSES.get(piece["escape"]):
-        return members if in_class else f"[{members}]"
-    if piece["property"] and not in_class:
-        return f"(?-i:{piece[0]})"
-    return piece[0]
+def compile_pattern(pattern: str, flags: str = "") -> Pattern:
+    """Compile a pattern with flags out of `smixq`; raises ExpressionError when it is not valid."""
+    try:
+        return regex.compile_pattern(pattern, flags)
+    except InvalidPattern as error:
+        raise ExpressionError(f"the pattern is not valid: {error}") from None
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)
@@ -89,35 +27,14 @@ def _compiled(pattern: str, flags: str) -> Pattern | None:
         return None
 
 
-def compile_pattern(pattern: str, flags: str = "") -> Pattern:
-    """Compile an XPath pattern with flags out of `smixq`; raises ExpressionError when it is not valid."""
-    if not _FLAGS.issuperset(flags):
-        raise ExpressionError(f'unknown flags "{flags}"')
-    options = re2.Options()
-    options.max_mem = MEMORY_BYTES
-    options.log_errors = False
-    options.never_capture = True
-    options.case_sensitive = "i" not in flags
-    if "q" in flags:
-        options.literal = True
-    else:
-        prefix = "".join(flag for flag in "sm" if flag in flags)
-        pattern = (f"(?{prefix})" if prefix else "") + _translate(pattern, drop_space="x" in flags)
-    try:
-        return cast("Pattern", re2.compile(pattern, options))
-    except (re2.error, UnicodeError):
-        raise ExpressionError("the pattern is not valid") from None
-
-
 def matches(text: str, pattern: str, flags: str = "") -> bool:
     """Say whether the pattern is found in the text; raises ExpressionError when it is not valid.
 
     >>> matches("Passau", "^pass", "i")
     True
     """
-    if len(pattern) > LONGEST_PATTERN:
-        raise ExpressionError("the pattern is too long")
-    compiled = _compiled(pattern, flags)
+    # A pattern that is too long is not even remembered.
+    compiled = _compiled(pattern, flags) if len(pattern) <= LONGEST_PATTERN else None
     if compiled is None:
         raise ExpressionError("the pattern is not valid")
     return compiled.search(text) is not None

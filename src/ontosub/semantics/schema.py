@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ontosub.model import MetaStatement, Ontology
 from ontosub.model.ontology import Pair
 from ontosub.model.terms import ONTOSUB, OWL, RDF, RDFS, TYPE, BlankNode, NamedNode, Term, Triple
-from ontosub.semantics.vocabulary import EQUIVALENT_TO, as_owl, split
+from ontosub.semantics.vocabulary import EQUIVALENT_TO, split
 
 _CLASS_KINDS = frozenset({RDFS["Class"], OWL["Class"], RDFS["Datatype"], OWL["DeprecatedClass"]})
 _PROPERTY_KINDS = frozenset(
@@ -33,12 +33,16 @@ _PROPERTY_KINDS = frozenset(
         ),
     }
 )
+_INTERSECTION = OWL["intersectionOf"]
+_CLASS_AXIOMS = frozenset({RDFS["subClassOf"], OWL["equivalentClass"], _INTERSECTION})
+_ON_PROPERTY = OWL["onProperty"]
+_META_STATEMENT = ONTOSUB["MetaStatement"]
 _FILLERS = (OWL["allValuesFrom"], OWL["someValuesFrom"], OWL["onClass"])
 
 
 def build_ontology(triples: Iterable[Triple], missing_imports: Iterable[str] = ()) -> Ontology:
-    """Return the ontology that the statements make."""
-    schema, facts = split(as_owl(triple) for triple in triples)
+    """Return the ontology that the statements make, whose old terms are replaced already (`vocabulary.as_owl`)."""
+    schema, facts = split(triples)
     said = _Statements(schema)
     classes, properties = said.of_kind(_CLASS_KINDS), said.of_kind(_PROPERTY_KINDS)
     either = said.pairs(EQUIVALENT_TO)
@@ -150,7 +154,7 @@ class _Statements:
         for triple in self._triples:
             if isinstance(triple.subject, NamedNode) and triple.predicate in _CLASS_AXIOMS:
                 expressions = [triple.object]
-                if triple.predicate == OWL["intersectionOf"]:
+                if triple.predicate == _INTERSECTION:
                     expressions = list(self._members(triple.object))
                 for expression in expressions:
                     yield from self._restrictions(triple.subject, expression)
@@ -162,10 +166,10 @@ class _Statements:
             if node in seen:
                 continue
             seen.add(node)
-            for property_ in self.named(node, OWL["onProperty"]):
+            for property_ in self.named(node, _ON_PROPERTY):
                 for filler in self.named(node, *_FILLERS) or [OWL["Thing"]]:
                     yield MetaStatement(class_, property_, filler)
-            for members in self.objects(node, OWL["intersectionOf"]):
+            for members in self.objects(node, _INTERSECTION):
                 waiting.extend(self._members(members))
 
     def _members(self, node: Term) -> Iterator[Term]:
@@ -178,11 +182,8 @@ class _Statements:
     def written_explicitly(self) -> Iterator[MetaStatement]:
         """Yield the meta-statements written in Ontosub's own vocabulary."""
         for triple in self._triples:
-            if triple.predicate == TYPE and triple.object == ONTOSUB["MetaStatement"]:
+            if triple.predicate == TYPE and triple.object == _META_STATEMENT:
                 for property_ in self.named(triple.subject, ONTOSUB["property"]):
                     for subject_class in self.named(triple.subject, ONTOSUB["subjectClass"]):
                         for object_class in self.named(triple.subject, ONTOSUB["objectClass"]):
                             yield MetaStatement(subject_class, property_, object_class)
-
-
-_CLASS_AXIOMS = frozenset({RDFS["subClassOf"], OWL["equivalentClass"], OWL["intersectionOf"]})

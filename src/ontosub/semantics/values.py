@@ -17,6 +17,7 @@ from typing import TypeAlias
 from pyoxigraph import BaseDirection
 
 from ontosub.model.terms import RDF, XSD, Literal, NamedNode
+from ontosub.model.xml_names import NAME, NAME_START, is_within
 from ontosub.semantics.durations import DAY_TIME, DURATION, YEAR_MONTH, Duration, duration_text, parse_duration
 from ontosub.semantics.moments import MOMENT_TYPES, Moment, moment_text, parse_moment
 from ontosub.semantics.numeric import (
@@ -29,7 +30,6 @@ from ontosub.semantics.numeric import (
     parse_float,
     parse_integer,
 )
-from ontosub.semantics.xml_names import NAME, NAME_START, is_within
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""What belongs to the ontology languages: DAML+OIL terms and their twins, and which statements are schema.
+"""What belongs to the ontology languages: old terms and their twins of today, and which statements are schema.
+
+DAML+OIL terms are read as their OWL, RDFS or RDF twins, and the datatypes of the XML Schema drafts that it built on
+(1999, October 2000) as those of the recommendation.
 
 A statement of an ontology file is either schema (it speaks of classes and properties in the language's own terms) or a
 background fact. Labels, comments and statements about individuals are facts.
@@ -8,13 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ontosub.model.terms import ONTOSUB, OWL, RDF, RDFS, TYPE, BlankNode, NamedNode, Term, Triple
+from ontosub.model.terms import ONTOSUB, OWL, RDF, RDFS, TYPE, XSD, BlankNode, Literal, NamedNode, Term, Triple
 
 _DAML_NAMESPACES = (
     "http://www.daml.org/2001/03/daml+oil#",
     "http://www.daml.org/2000/12/daml+oil#",
     "http://www.daml.org/2000/10/daml-ont#",
 )
+DRAFTS_OF_XSD = ("http://www.w3.org/1999/XMLSchema#", "http://www.w3.org/2000/10/XMLSchema#")
+_OLD = (*_DAML_NAMESPACES, *DRAFTS_OF_XSD)
+LANGUAGES = frozenset(namespace.rstrip("#") for namespace in (RDF, RDFS, OWL, XSD, *_OLD))
+"""The documents that define the languages themselves: known, whether or not an ontology imports them."""
+
+_RENAMED_DATATYPES = {
+    "timeInstant": "dateTime",
+    "timeDuration": "duration",
+    "uriReference": "anyURI",
+    "CDATA": "normalizedString",
+    "year": "gYear",
+    "month": "gYearMonth",
+    "recurringDate": "gMonthDay",
+}
 _RENAMED = {
     "sameClassAs": OWL["equivalentClass"],
     "samePropertyAs": OWL["equivalentProperty"],
@@ -34,6 +51,7 @@ EQUIVALENT_TO = OWL["equivalentTo"]
 """DAML+OIL's equivalence of classes or of properties, whichever they are; OWL has no twin for it."""
 
 _SCHEMA_PREDICATES = frozenset(RDFS[name] for name in ("subClassOf", "subPropertyOf", "domain", "range"))
+_THING = OWL["Thing"]
 _FACTUAL_OWL = frozenset({OWL["sameAs"], OWL["differentFrom"]})
 _META_CLASSES = frozenset(
     {RDFS["Class"], RDFS["Datatype"], RDFS["ContainerMembershipProperty"], RDF["Property"], ONTOSUB["MetaStatement"]}
@@ -41,20 +59,28 @@ _META_CLASSES = frozenset(
 
 
 def as_owl(triple: Triple) -> Triple:
-    """Return the statement with every DAML+OIL term replaced by its OWL, RDFS or RDF twin."""
-    return Triple(_twin(triple.subject), _twin(triple.predicate), _twin(triple.object))  # type: ignore[arg-type]
+    """Return the statement with every old term, or datatype of a literal, replaced by its twin of today."""
+    terms = (triple.subject, triple.predicate, triple.object)
+    twins = tuple(map(_twin, terms))
+    return triple if twins == terms else Triple(*twins)  # type: ignore[arg-type]
 
 
 def _twin(term: Term) -> Term:
-    if not isinstance(term, NamedNode):
-        return term
-    for namespace in _DAML_NAMESPACES:
-        if term.value.startswith(namespace):
-            name = term.value[len(namespace) :]
-            if name in _RENAMED:
-                return _RENAMED[name]
-            return RDFS[name] if name in _RDFS_NAMES else RDF[name] if name in _RDF_NAMES else OWL[name]
+    if isinstance(term, NamedNode):
+        return _twin_of_name(term) if term.value.startswith(_OLD) else term
+    if isinstance(term, Literal) and term.datatype.value.startswith(DRAFTS_OF_XSD):
+        return Literal(term.value, datatype=_twin_of_name(term.datatype))
     return term
+
+
+def _twin_of_name(term: NamedNode) -> NamedNode:
+    namespace = next(namespace for namespace in _OLD if term.value.startswith(namespace))
+    name = term.value[len(namespace) :]
+    if namespace in DRAFTS_OF_XSD:
+        return XSD[_RENAMED_DATATYPES.get(name, name)]
+    if name in _RENAMED:
+        return _RENAMED[name]
+    return RDFS[name] if name in _RDFS_NAMES else RDF[name] if name in _RDF_NAMES else OWL[name]
 
 
 def split(triples: Iterable[Triple]) -> tuple[list[Triple], list[Triple]]:
@@ -76,7 +102,7 @@ def _is_schema(triple: Triple) -> bool:
 
 
 def _is_owl(term: Term) -> bool:
-    return isinstance(term, NamedNode) and term.value.startswith(OWL) and term != OWL["Thing"]
+    return isinstance(term, NamedNode) and term.value.startswith(OWL) and term != _THING
 
 
 def _expression_nodes(triples: list[Triple]) -> set[Term]:

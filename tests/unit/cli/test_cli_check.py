@@ -53,3 +53,17 @@ def test_findings_can_be_had_as_json(folder):
     assert finding["severity"] == "error"
     assert finding["source"] == str(folder / "events/bad.ttl")
     assert finding["line"] == 2
+
+
+def test_literals_without_a_value_are_doubtful(folder):
+    literals = (
+        "'abc'^^<http://www.w3.org/2001/XMLSchema#integer>, '3'^^<http://www.w3.org/2000/10/XMLSchema#integer>, 'a'"
+    )
+    (folder / "events/odd.ttl").write_text(f"@prefix : <http://example.org/> . :pc a :Notebook ; :price {literals} .")
+    result = run("check", "--folder", folder)
+    assert result.exit_code == 0
+    assert result.stderr == "0 errors, 2 warnings, 0 notes\n"
+    assert (
+        '"abc"^^<http://www.w3.org/2001/XMLSchema#integer>, whose text does not belong to its datatype' in result.stdout
+    )
+    assert "is of a draft of XML Schema" in result.stdout

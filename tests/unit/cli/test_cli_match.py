@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
 from shop import CHEAP, NOTEBOOK, run
+
+from ontosub.matching import Matcher
+from ontosub.model.errors import LimitError
 
 
 class TestMatch:
@@ -130,6 +134,58 @@ class TestSubscriptions:
         path.write_text(CHEAP)
         result = run("match", "-o", folder / "ontology", "-s", path, "--language", "sparql", folder / "events")
         assert result.stdout.startswith("query: event notebook.ttl matches")
+
+
+class Impatient(Matcher):
+    """A matcher that finds the subscription `cheap` too costly to decide."""
+
+    def match(self, event):
+        return [match for match in super().match(event) if match.subscription_id != "cheap"]
+
+    @property
+    def over_budget(self):
+        return frozenset({"cheap"})
+
+    def explain(self, event, id):
+        if id == "cheap":
+            raise LimitError("the pattern needs more than 5 steps")
+        return super().explain(event, id)
+
+
+class TestOverBudget:
+    """A subscription that would take too long is named; the others have their answers."""
+
+    @pytest.fixture(autouse=True)
+    def impatient(self, monkeypatch):
+        monkeypatch.setattr("ontosub.cli.each_event.Matcher", Impatient)
+
+    def test_is_said_on_standard_error(self, folder):
+        result = run("match", "--folder", folder)
+        assert result.exit_code == 0
+        for name in ("dear.ttl", "notebook.ttl"):
+            assert f"warning: {folder}/events/{name}: the event {name} was given up for cheap: " in result.stderr
+            assert f"any: event {name} matches" in result.stdout
+        assert result.stderr.count("given up") == 2
+
+    def test_is_a_line_of_json(self, folder):
+        result = run("match", "--folder", folder, "--json")
+        records = [line for line in map(json.loads, result.stdout.splitlines()) if "over_budget" in line]
+        assert records == [
+            {"event": name, "source": str(folder / "events" / name), "over_budget": ["cheap"]}
+            for name in ("dear.ttl", "notebook.ttl")
+        ]
+        assert result.exit_code == 0
+
+    def test_is_an_error_when_warnings_are(self, folder):
+        result = run("match", "--folder", folder, "--strict")
+        assert result.exit_code == 2
+        assert "any: event notebook.ttl matches" in result.stdout
+
+    def test_does_not_end_explaining(self, folder):
+        result = run("explain", "--folder", folder)
+        assert "the subscription cheap cannot be explained: the pattern needs more than 5 steps" in result.stderr
+        assert "any: event notebook.ttl matches" in result.stdout
+        assert result.exit_code == 0
 
 
 class TestExplain:

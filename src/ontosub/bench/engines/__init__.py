@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ontosub.bench.engines.clips_rete import Clips
+from ontosub.bench.engines.compiled_index import CompiledIndex
 from ontosub.bench.engines.duckdb_join import DuckDb
 from ontosub.bench.engines.engine import Engine
 from ontosub.bench.engines.ours import Ours
@@ -14,7 +15,8 @@ from ontosub.bench.engines.rdflib_ask import RdfLib
 from ontosub.matching import ALGORITHMS
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {
-    **{name: partial(Ours, name) for name in ALGORITHMS},
+    "compiled": CompiledIndex,
+    **{name: partial(Ours, name) for name in ALGORITHMS if name not in ("auto", "compiled")},
     **{engine.name: engine for engine in (Oxigraph, RdfLib, DuckDb, Clips)},
 }
 

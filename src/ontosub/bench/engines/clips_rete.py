@@ -30,7 +30,7 @@ class Decoded(NamedTuple):
 class Clips(Engine):
     """One rule for each pattern; which rules an event activates is read off the agenda, none is ever fired.
 
-    A subscription with OPTIONAL or UNION is a rule for its conjunctive core; the core's matches are asked of Oxigraph.
+    Alternatives are a rule each. With a residual, the rule is for the core, whose matches are asked of Oxigraph.
     """
 
     name = "clips"

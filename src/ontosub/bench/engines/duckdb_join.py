@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
 class DuckDb(Engine):
     """One relation of triples, one relation of subscriptions for each shape, one join for each of these.
 
-    A subscription with OPTIONAL or UNION is joined by its conjunctive core; the core's matches are asked of Oxigraph.
+    Alternatives are joined each. With a residual, the core is joined, and the core's matches are asked of Oxigraph.
     """
 
     name = "duckdb"

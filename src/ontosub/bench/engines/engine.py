@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from ontosub.bench.workload import Workload
+from ontosub.bench.workload import Published, Workload
 from ontosub.model import Binding, Event, Ontology, Subscription
 
 
@@ -45,8 +45,16 @@ class Engine(ABC):
         """Return the event in the form that `match` reads; an engine that does not reason gets all that follows."""
 
     @abstractmethod
-    def match(self, decoded: Any) -> set[str]:
+    def match(self, decoded: Any) -> Collection[str]:
         """Return the ids of the subscriptions that the event matches."""
+
+    def match_payload(self, published: Published) -> object:
+        """Do what `match` does, from the event's payload."""
+        return self.match(self.decode(published.read()))
+
+    def batch(self, events: Sequence[Published]) -> Callable[[], object] | None:
+        """Return how to match all payloads at once, if the engine has a way of its own for that."""
+        return None
 
     def bindings(self, decoded: Any) -> dict[str, list[Binding]] | None:
         """Return all answers by subscription, or None when the engine only tells which subscriptions match."""

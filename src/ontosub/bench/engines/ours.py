@@ -49,7 +49,7 @@ class Ours(Engine):
         return {match.subscription_id: match.bindings for match in self._matcher.match(decoded)}
 
     def counters(self) -> Mapping[str, float]:
-        stats = getattr(self._matcher, "stats", None)
+        stats = getattr(self._matcher._algorithm, "stats", None)
         if is_dataclass(stats) and not isinstance(stats, type):
             return asdict(stats)
         return dict(stats) if isinstance(stats, Mapping) else {}

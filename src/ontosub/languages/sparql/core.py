@@ -1,33 +1,30 @@
-"""From tree to subscription: the conjunctive core, and whether it says all that the query says.
+"""From tree to subscription: its core, one pattern for each alternative, and whether that says all that the query says.
 
-A query that only joins triples and filters them is its core. Of any other query the core is a necessary condition:
-what every answer needs, as far as that is certain; the query itself, printed, is kept as the residual and decides.
+A query that only joins triples, filters them and unites such groups is its core. Of any other query the core is a
+necessary condition: what every answer needs, as far as that is certain; the query itself, printed, is kept as the
+residual and decides, or at least gives the answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from ontosub.languages.sparql.alternatives import Conjunction, Triple, alternatives_of
 from ontosub.languages.sparql.checks import visible_variables
-from ontosub.languages.sparql.filters import conjuncts, express
 from ontosub.languages.sparql.printer import print_query
 from ontosub.languages.sparql.source import Source
 from ontosub.languages.sparql.syntax import (
     Alternative,
+    Ask,
     Bind,
-    Block,
     Construct,
     Describe,
     Filter,
     Group,
-    Inverse,
     Modifiers,
     Occurrence,
     Operation,
-    Path,
     Query,
     Select,
     Sequence,
@@ -39,12 +36,9 @@ from ontosub.languages.sparql.syntax import (
 from ontosub.languages.sparql.tokens import tokenize
 from ontosub.model import pattern as patterns
 from ontosub.model.errors import LimitError, Span
-from ontosub.model.expression import variables_of
 from ontosub.model.pattern import Arc, GraphPattern, Vertex
 from ontosub.model.subscription import Subscription
-from ontosub.model.terms import TYPE, BlankNode, Literal, NamedNode, PatternTerm, Variable
-
-Triple: TypeAlias = tuple[PatternTerm, NamedNode | Variable, PatternTerm]
+from ontosub.model.terms import TYPE, NamedNode, PatternTerm, Variable
 
 LANGUAGE = "sparql"
 JOINED_MAX = 100
@@ -52,45 +46,28 @@ OPERATORS_MAX = 500
 """How large a residual may be: Oxigraph plans joins in more than quadratic time, and recurses over chains."""
 
 
-@dataclass(slots=True)
-class Conjunction:
-    """Triples and filters that all hold, with their positions; not `exact` when the query says more."""
-
-    triples: list[Triple] = field(default_factory=list)
-    spans: list[Span | None] = field(default_factory=list)
-    mentions: list[tuple[PatternTerm, Span | None]] = field(default_factory=list)
-    filters: list[patterns.Filter] = field(default_factory=list)
-    exact: bool = True
-
-    def bound(self) -> set[Variable]:
-        """Return the variables that the triples bind."""
-        return {term for triple in self.triples for term in triple if isinstance(term, Variable)}
-
-    def absorb(self, other: Conjunction) -> None:
-        """Demand what the other one demands, too."""
-        self.triples += other.triples
-        self.spans += other.spans
-        self.filters += other.filters
-        self.mentions += other.mentions
-        self.exact = self.exact and other.exact
-
-
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What becomes of a query: all that a Subscription needs but its id and text."""
 
-    core: Conjunction
-    projection: tuple[Variable, ...]
+    core: list[Conjunction]
+    projections: list[tuple[Variable, ...]]
     template: tuple[Arc, ...]
     distinct: bool
     residual: str | None
+    core_decides: bool
 
     def subscription(self, id: str, text: str) -> Subscription:
         """Return the subscription. With a residual, nobody asks for the bindings of the core."""
-        core = self.core
-        where = dict(reversed(core.mentions))
-        pattern = graph_pattern(core.triples, core.spans, where, core.filters, self.projection)
-        return Subscription(id, (pattern,), self.residual, self.distinct, self.template, LANGUAGE, text)
+        found = tuple(map(_pattern, self.core, self.projections))
+        return Subscription(
+            id, found, self.residual, self.distinct, self.template, LANGUAGE, text, core_decides=self.core_decides
+        )
+
+
+def _pattern(core: Conjunction, projection: tuple[Variable, ...]) -> GraphPattern:
+    where = dict(reversed(core.mentions))
+    return graph_pattern(core.triples, core.spans, where, core.filters, projection)
 
 
 def compile_query(query: Query, source: Source) -> Compiled:
@@ -98,15 +75,46 @@ def compile_query(query: Query, source: Source) -> Compiled:
 
     Raises LimitError when it needs a residual that is too large.
     """
-    core = _Extraction(query).conjunction()
+    core = _core(query)
     template = tuple(map(_arc, query.template)) if isinstance(query, Construct) else ()
-    distinct = isinstance(query, Select) and query.duplicates == "DISTINCT"
-    if core.exact:
-        return Compiled(core, _projection(query), template, distinct, None)
+    # The answer to ASK is one, however often it is found.
+    distinct = isinstance(query, Ask) or (isinstance(query, Select) and query.duplicates == "DISTINCT")
+    if all(each.exact for each in core) and _adds_nothing(query):
+        projections = [tuple(v for v in _projection(query) if v in each.bound) for each in core]
+        return Compiled(core, projections, template, distinct, None, core_decides=False)
     _check_size(query, source)
     residual = print_query(query)
     _check_readable(residual, source)
-    return Compiled(core, (), template, distinct, residual)
+    decides = all(each.decides for each in core) and _answers_each_solution(query)
+    return Compiled(core, [()] * len(core), template, distinct, residual, decides)
+
+
+def _core(query: Query) -> list[Conjunction]:
+    if _answers_without_solution(query) or query.where is None:
+        return [Conjunction(exact=False, decides=False)]
+    return alternatives_of(query.where)
+
+
+def _adds_nothing(query: Query) -> bool:
+    """Say whether the answers are the solutions of the pattern, as they are."""
+    if query.modifiers != Modifiers() or query.values is not None:
+        return False
+    match query:
+        case Select(projection=projection):
+            return all(item.expression is None for item in projection or ())
+        case Construct(template=template):
+            # A subscription without a template is no CONSTRUCT; only the query itself can say that it is one.
+            return bool(template)
+        case Describe():
+            return False
+        case Ask():
+            return True
+
+
+def _answers_each_solution(query: Query) -> bool:
+    """Say whether the query has an answer whenever its pattern has a solution."""
+    modifiers = query.modifiers
+    return not (is_grouped(query) or query.values is not None or modifiers.limit == 0 or modifiers.offset)
 
 
 def _arc(triple: TriplePattern) -> Arc:
@@ -152,109 +160,11 @@ def _check_size(query: Query, source: Source) -> None:
         raise source.limit(f"{size}; {JOINED_MAX} and {OPERATORS_MAX} are allowed", None, hint)
 
 
-class _Extraction:
-    """Collects the core of one query; fresh blank nodes stand between the steps of a path."""
-
-    def __init__(self, query: Query) -> None:
-        self._query = query
-        used = {node.term.value for node in walk(query) if isinstance(node, Occurrence) and _is_blank(node.term)}
-        self._fresh = (BlankNode(label) for number in count(1) if (label := f"step{number}") not in used)
-
-    def conjunction(self) -> Conjunction:
-        """Return the core of the whole query."""
-        query = self._query
-        if _answers_without_solution(query) or not isinstance(query.where, Group):
-            return Conjunction(exact=False)
-        core = self._group(query.where)
-        plain = not isinstance(query, Select) or all(item.expression is None for item in query.projection or ())
-        describes = isinstance(query, Describe)
-        core.exact = core.exact and plain and not describes and query.modifiers == Modifiers() and query.values is None
-        return core
-
-    def _group(self, group: Group) -> Conjunction:
-        core = Conjunction()
-        conditions: list[Filter] = []
-        for element in group.elements:
-            match element:
-                case Block(triples):
-                    for triple in triples:
-                        self._triple(triple, core)
-                case Filter():
-                    conditions.append(element)
-                case Group():
-                    core.absorb(self._group(element))
-                case _:
-                    core.exact = False
-        self._filters(conditions, core)
-        return core
-
-    def _triple(self, triple: TriplePattern, core: Conjunction) -> None:
-        steps = list(self._steps(triple.subject.term, triple.verb, triple.object.term))
-        if not steps:
-            core.exact = False
-            return
-        core.triples += steps
-        core.spans += [triple.span] * len(steps)
-        core.mentions += [(end.term, end.span) for end in (triple.subject, triple.object)]
-
-    def _steps(self, start: PatternTerm, verb: Path, end: PatternTerm) -> Iterator[Triple]:
-        """Yield the triples that a path consists of, or nothing when it is no plain sequence of steps."""
-        match verb:
-            case Occurrence(term=NamedNode() | Variable() as term):
-                yield start, term, end
-            case Inverse(path) if not isinstance(end, Literal):
-                yield from self._steps(end, path, start)
-            case Sequence(steps) if all(map(_is_step, steps)) and _may_end(steps[-1], end):
-                for step in steps[:-1]:
-                    between = next(self._fresh)
-                    yield from self._steps(start, step, between)
-                    start = between
-                yield from self._steps(start, steps[-1], end)
-
-    def _filters(self, conditions: Iterable[Filter], core: Conjunction) -> None:
-        """Add what the filters of a group demand of variables that the group itself binds."""
-        bound = core.bound()
-        for condition in conditions:
-            for part in conjuncts(condition.expression):
-                expression = express(part)
-                if expression is None or not variables_of(expression) <= bound:
-                    core.exact = False
-                else:
-                    core.filters.append(patterns.Filter(expression, getattr(part, "span", None) or condition.span))
-
-
-def _is_blank(term: PatternTerm) -> bool:
-    return isinstance(term, BlankNode)
-
-
 def _answers_without_solution(query: Query) -> bool:
     """Say whether the query may answer although its pattern has no solution."""
     if isinstance(query, Describe):
         return query.targets is not None and any(isinstance(each.term, NamedNode) for each in query.targets)
     return is_grouped(query) and not query.modifiers.group_by
-
-
-def _is_step(path: Path) -> bool:
-    match path:
-        case Occurrence():
-            return True
-        case Inverse(inner):
-            return _is_step(inner)
-        case Sequence(steps):
-            return all(map(_is_step, steps))
-        case _:
-            return False
-
-
-def _may_end(path: Path, end: PatternTerm) -> bool:
-    """Say whether the path may lead to this vertex: turned around it would have to start there."""
-    match path:
-        case Inverse():
-            return not isinstance(end, Literal)
-        case Sequence(steps):
-            return _may_end(steps[-1], end)
-        case _:
-            return True
 
 
 def graph_pattern(

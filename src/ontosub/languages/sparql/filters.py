@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ontosub.languages.sparql.syntax import Builtin, Expression, Occurrence, Operation
 from ontosub.model import expression as model
@@ -55,3 +55,29 @@ def _balanced(function: model.Function, operands: list[model.Expression], span: 
     middle = (len(operands) + 1) // 2
     halves = (operands[:middle], operands[middle:])
     return model.Call(function, tuple(_balanced(function, half, span) for half in halves), span)
+
+
+def fails_without(expression: model.Expression, unbound: Set[Variable]) -> bool:
+    """Say whether the expression is an error, and so not true, whenever these variables are not bound."""
+    match expression:
+        case Variable():
+            return expression in unbound
+        case model.Call(function=model.Function.BOUND):
+            return False
+        case model.Call(function=model.Function.OR | model.Function.AND, arguments=arguments):
+            return all(fails_without(argument, unbound) for argument in arguments)
+        case model.Call(function=model.Function.IN | model.Function.NOT_IN, arguments=(first, *choices)):
+            return bool(choices) and fails_without(first, unbound)
+        case model.Call(arguments=arguments):
+            return any(fails_without(argument, unbound) for argument in arguments)
+        case _:
+            return False
+
+
+_BY_SPELLING = frozenset({model.Function.STR, model.Function.DATATYPE, model.Function.SAME_TERM, model.Function.REGEX})
+"""What looks at how a literal is spelled, or reads patterns: engines differ there."""
+
+
+def means_the_same(expression: model.Expression) -> bool:
+    """Say whether the expression means the same to an engine that keeps values and not their spellings."""
+    return not any(isinstance(part, model.Call) and part.function in _BY_SPELLING for part in model.walk(expression))

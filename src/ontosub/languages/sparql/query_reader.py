@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
@@ -57,12 +58,14 @@ class QueryReader(ExpressionsReader):
 
     def same_subject(self, _meta: Meta, children: list[Any]) -> _Triples:
         subject, inner = _node(children[0])
-        if isinstance(subject.term, Literal):
+        properties = children[1] if len(children) > 1 else ()
+        # A path may lead to a literal backwards; a plain verb could never find one as its subject.
+        if isinstance(subject.term, Literal) and any(isinstance(verb, Occurrence) for verb, _ in properties):
             hint = "Only a variable, an IRI or a blank node has properties; turn the triple around if you can."
             raise self.error("a literal cannot be a subject", subject.span, hint)
-        return [*inner, *(self._described(subject, children[1]) if len(children) > 1 else ())]
+        return [*inner, *self._described(subject, properties)]
 
-    def _described(self, subject: Occurrence, properties: list[tuple[Path, list[_Node]]]) -> _Triples:
+    def _described(self, subject: Occurrence, properties: Iterable[tuple[Path, list[_Node]]]) -> _Triples:
         triples: _Triples = []
         for verb, objects in properties:
             for node, inner in objects:

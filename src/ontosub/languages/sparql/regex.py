@@ -1,15 +1,9 @@
-"""Regular expressions as XPath writes them and RE2 runs them."""
+"""What to say of a regular expression that cannot be run."""
 
 from __future__ import annotations
 
-import re
-
-import re2
-
 from ontosub.languages.prologue import Fault
-
-FLAGS = frozenset("smixq")
-_CLASS_OR_SPACE = re.compile(r"(\\.)|(\[\^?\]?(?:[^\]\\]|\\.)*\])|[ \t\r\n]+", re.DOTALL)
+from ontosub.languages.regex import FLAGS, InvalidPattern, compile_pattern
 
 
 def check_flags(flags: str) -> None:
@@ -20,21 +14,16 @@ def check_flags(flags: str) -> None:
 
 
 def check_pattern(pattern: str, flags: str = "") -> None:
-    """Refuse a pattern that cannot be run in linear time, or not at all."""
-    if "q" in flags:
-        return
-    if "x" in flags:
-        pattern = _CLASS_OR_SPACE.sub(lambda match: match[1] or match[2] or "", pattern)
-    options = re2.Options()
-    options.log_errors = False
+    """Refuse a pattern that cannot be run in linear time, or not at all; the flags are known to be right."""
     try:
-        re2.compile(pattern, options=options)
-    except re2.error as error:
-        reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error.args[0])
-        raise Fault(f"invalid regular expression: {reason}", _hint(reason)) from None
+        compile_pattern(pattern, flags)
+    except InvalidPattern as error:
+        raise Fault(f"invalid regular expression: {error}", _hint(str(error))) from None
 
 
 def _hint(reason: str) -> str:
     if "perl operator" in reason or "escape" in reason:
         return "Back references and look-around are not available, because patterns must run in linear time (RE2)."
+    if "inside a character class" in reason:
+        return "One class cannot be taken away from another here; write the characters that are left."
     return 'Mend its brackets and repetitions, or let the flag "q" take every character as it is.'

@@ -7,8 +7,8 @@ printed form is read as.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from ontosub.model.errors import Span
@@ -292,6 +292,22 @@ def walk(*nodes: Any) -> Iterator[Any]:
         elif hasattr(node, "__dataclass_fields__") and not isinstance(node, Span):
             yield node
             waiting.extend(getattr(node, each.name) for each in reversed(fields(node)))
+
+
+def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a tree in which each node is what `change` makes of it, inner ones first."""
+    # Loops, because comprehensions would double the depth of the recursion.
+    if isinstance(node, tuple):
+        parts = []
+        for part in node:
+            parts.append(rewritten(part, change))  # noqa: PERF401 - see above
+        return tuple(parts)
+    if not hasattr(node, "__dataclass_fields__") or isinstance(node, Span):
+        return node
+    changed = {}
+    for each in fields(node):
+        changed[each.name] = rewritten(getattr(node, each.name), change)
+    return change(replace(node, **changed))
 
 
 def variable_of(occurrence: Occurrence) -> Variable | None:

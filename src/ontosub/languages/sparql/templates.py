@@ -19,6 +19,7 @@ from lark.tree import Meta
 
 from ontosub.languages.prologue import Prologue
 from ontosub.languages.sparql import literals, regex
+from ontosub.languages.sparql.alternatives import Conjunction
 from ontosub.languages.sparql.core import LANGUAGE, Compiled, compile_query, graph_pattern
 from ontosub.languages.sparql.expressions_reader import regex_constants
 from ontosub.languages.sparql.parser import labels_of, read_query
@@ -28,7 +29,7 @@ from ontosub.languages.sparql.syntax import Builtin, Occurrence
 from ontosub.languages.sparql.tokens import TEXT_MAX, place
 from ontosub.model.errors import Span
 from ontosub.model.expression import Call
-from ontosub.model.pattern import Arc, Filter
+from ontosub.model.pattern import Arc, Filter, GraphPattern
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Literal, NamedNode, Variable
 
@@ -76,19 +77,37 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
-    """A query with slots. A slot is the number of a constant in the text; its maker reads what is written there."""
+class PatternTemplate:
+    """One of the patterns of a query with slots."""
 
-    makers: tuple[tuple[int, Maker], ...]
     triples: tuple[tuple[Recipe, Recipe, Recipe], ...]
     spans: tuple[Span | None, ...]
     mentions: tuple[tuple[Recipe, Span | None], ...]
     filters: tuple[tuple[Recipe, Span | None], ...]
     projection: tuple[Variable, ...]
+
+    def fill(self, terms: dict[int, Any], layout: Layout) -> GraphPattern:
+        """Return the pattern that has these terms in its slots."""
+        return graph_pattern(
+            _filled(self.triples, terms),
+            map(layout.span, self.spans),
+            layout.first_mentions(self.mentions, terms),
+            [Filter(_made(recipe, terms, layout), layout.span(span)) for recipe, span in self.filters],
+            self.projection,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A query with slots. A slot is the number of a constant in the text; its maker reads what is written there."""
+
+    makers: tuple[tuple[int, Maker], ...]
+    patterns: tuple[PatternTemplate, ...]
     template: tuple[tuple[Recipe, Recipe, Recipe], ...]
     template_spans: tuple[Span | None, ...]
     distinct: bool
     residual: tuple[str | int, ...] | None
+    core_decides: bool
     regexes: tuple[tuple[Recipe, Recipe], ...]
 
     def fill(self, constants: Sequence[str], layout: Layout, id: str, text: str) -> Subscription:
@@ -98,19 +117,15 @@ class Template:
         """
         terms: dict[int, Any] = {slot: make(constants[slot]) for slot, make in self.makers}
         self._check_regexes(terms, layout)
-        pattern = graph_pattern(
-            _filled(self.triples, terms),
-            map(layout.span, self.spans),
-            layout.first_mentions(self.mentions, terms),
-            [Filter(_made(recipe, terms, layout), layout.span(span)) for recipe, span in self.filters],
-            self.projection,
-        )
+        patterns = tuple([pattern.fill(terms, layout) for pattern in self.patterns])
         built = zip(_filled(self.template, terms), map(layout.span, self.template_spans), strict=True)
         template = tuple([Arc(*triple, span) for triple, span in built])
         residual = None if self.residual is None else "".join([_text(part, terms) for part in self.residual])
         if residual is not None and len(residual) > TEXT_MAX:
             raise ValueError(id)
-        return Subscription(id, (pattern,), residual, self.distinct, template, LANGUAGE, text)
+        return Subscription(
+            id, patterns, residual, self.distinct, template, LANGUAGE, text, core_decides=self.core_decides
+        )
 
     def _check_regexes(self, terms: dict[int, Any], layout: Layout) -> None:
         for pattern, flags in self.regexes:
@@ -149,19 +164,25 @@ def build_template(source: Source, tokens: Sequence[Token], prologue: Prologue) 
 
 
 def _template(compiled: Compiled, reader: _SlotReader) -> Template:
-    core = compiled.core
     return Template(
         tuple(reader.makers.items()),
-        tuple((_recipe(s), _recipe(p), _recipe(o)) for s, p, o in core.triples),
-        tuple(core.spans),
-        tuple((_recipe(term), span) for term, span in core.mentions),
-        tuple((_recipe(each.expression), each.span) for each in core.filters),
-        compiled.projection,
+        tuple(map(_pattern_template, compiled.core, compiled.projections)),
         tuple((_recipe(arc.subject), _recipe(arc.property), _recipe(arc.object)) for arc in compiled.template),
         tuple(arc.span for arc in compiled.template),
         compiled.distinct,
         None if compiled.residual is None else _pieces(compiled.residual),
+        compiled.core_decides,
         tuple(reader.regexes),
+    )
+
+
+def _pattern_template(core: Conjunction, projection: tuple[Variable, ...]) -> PatternTemplate:
+    return PatternTemplate(
+        tuple((_recipe(s), _recipe(p), _recipe(o)) for s, p, o in core.triples),
+        tuple(core.spans),
+        tuple((_recipe(term), span) for term, span in core.mentions),
+        tuple((_recipe(each.expression), each.span) for each in core.filters),
+        projection,
     )
 
 

@@ -3,3 +3,8 @@
 Patterns become canonical step sequences that share prefixes in one trie; constants and thresholds are looked up in
 tables at its leaves; the ontology is compiled into closures. Everything is flat arrays and Numba kernels over them.
 """
+
+from ontosub.matching.compiled.algorithm import Compiled
+from ontosub.matching.compiled.files.storage import read_ontology
+
+__all__ = ["Compiled", "read_ontology"]

@@ -1,0 +1,70 @@
+"""What `match` and `explain` have in common: subscribe, then show something of every event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from ontosub.cli.faults import BAD_INPUT, refuse, reported, say
+from ontosub.cli.inputs import Published, Reading, event_files, read_events
+from ontosub.cli.progress import shown
+from ontosub.inputs.definitions import ontology_files, read_subscriptions
+from ontosub.inputs.files import with_folder
+from ontosub.matching import Matcher
+from ontosub.model import Diagnostic, Ontology
+from ontosub.model.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a call names: paths as typed, and how to read what is there."""
+
+    ontologies: list[Path] | None
+    subscriptions: list[Path] | None
+    events: list[Path] | None
+    folder: Path | None
+    language: str | None
+    reading: Reading
+    strict: bool
+
+
+def for_each_event(given: Given, what: str, show: Callable[[Matcher, Published], Iterable[Diagnostic]]) -> None:
+    """Call `show` with the matcher and each event that can be read; report those that cannot, and exit with 2 then.
+
+    What `show` yields are warnings, which are said; they change the exit code only when the call is strict. A
+    subscription that cannot be read ends the command before the first event: answers without it would mislead.
+    """
+    faulty = False
+    with reported(strict=given.strict):
+        matcher = _matcher(given)
+        files = event_files(with_folder(given.events, given.folder, "events"))
+        if not files:
+            raise UsageError("no event is given: name files or folders of EVENTs, or - for standard input")
+        for path in shown(files, what):
+            for read in read_events(path, given.reading):
+                if isinstance(read, Published):
+                    warned = [*show(matcher, read)]
+                    faulty |= given.strict and bool(warned)
+                else:
+                    warned = [read]
+                    faulty = True
+                for diagnostic in warned:
+                    say(diagnostic)
+    if faulty:
+        raise typer.Exit(BAD_INPUT)
+
+
+def _matcher(given: Given) -> Matcher:
+    ontologies = ontology_files(with_folder(given.ontologies, given.folder, "ontology"))
+    matcher = Matcher(Ontology.read(*ontologies), strict=given.strict)
+    paths = with_folder(given.subscriptions, given.folder, "subscriptions")
+    subscribed = read_subscriptions(paths, given.language, shown=shown)
+    refuse(subscribed.faults)
+    if not subscribed.subscriptions:
+        raise UsageError("no subscription is given: name one with --subscription, or a --folder that has some")
+    for subscription in shown(list(subscribed.subscriptions.values()), "subscribing"):
+        matcher.subscribe(subscription)
+    return matcher

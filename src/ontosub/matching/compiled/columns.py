@@ -1,0 +1,219 @@
+"""Answers as columns: the mappings of many events become a table without becoming objects.
+
+Terms stay numbers of vertices until the end, when each is looked up in one array of texts; variables stay numbers of
+names. Only what a kernel leaves to Python, and answers that must be compared with each other, take the way of `Match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+from numpy.typing import NDArray
+
+from ontosub.matching.batch import ENCODED, MATCHES, encoded, matches_table
+from ontosub.matching.compiled.events.dictionary import Dictionary
+from ontosub.matching.compiled.events.graph import TERM
+from ontosub.matching.compiled.index.building import starts_of
+from ontosub.matching.compiled.index.layout import PATTERN
+from ontosub.matching.compiled.index.part import BY_ROWS, Part, Rows, split
+from ontosub.matching.compiled.index.walk import ROW_HEAD
+from ontosub.matching.compiled.lane import Arrival
+from ontosub.matching.compiled.mappings import Mappings
+from ontosub.matching.compiled.texts import Texts, subscription_ids
+from ontosub.model import Match
+
+Array = NDArray[Any]
+
+
+class _Rows(NamedTuple):
+    """Mappings of one part: of which event, by which entry, and where in the numbers their registers are."""
+
+    event: Array
+    entry: Array
+    place: Array
+    numbers: Array
+
+
+class Columns:
+    """The answers to a batch of events, while it is being matched; see `Algorithm.match_batch` for `encoded`."""
+
+    def __init__(self, parts: Sequence[Part], dictionary: Dictionary, *, encoded: bool = False) -> None:
+        self._parts = parts
+        self._encoded = encoded
+        self._dictionary = dictionary
+        self.arrivals: list[Arrival] = []
+        self.size = 0
+        self._numbers: list[list[Array]] = [[] for _ in parts]
+        self._given_up: list[list[tuple[int, int]]] = [[] for _ in parts]
+        self._matches: list[Match] = []
+        self._match_keys: list[tuple[int, int]] = []
+
+    def add(self, arrival: Arrival) -> None:
+        """Take in an event."""
+        self.arrivals.append(arrival)
+
+    def rows(self, part: int, numbers: Array, given_up: set[int]) -> None:
+        """Take in what a walk of the last event through a part found, and the subscriptions that were given up."""
+        self.size += len(numbers)
+        self._numbers[part].append(numbers)
+        event = len(self.arrivals) - 1
+        self._given_up[part] += ((event, subscription) for subscription in given_up)
+
+    def match(self, order: int, match: Match) -> None:
+        """Take in a match of the last event that was made elsewhere, with the order of its subscription."""
+        self._matches.append(match)
+        self._match_keys.append((len(self.arrivals) - 1, order))
+
+    def table(self) -> pa.Table:
+        """Return all matches, in the order of events and subscriptions."""
+        tables = [matches_table(self._matches)]
+        keys = [np.array(self._match_keys, np.int64).reshape(-1, 2)]
+        texts, vertex_from = self._texts()
+        for number, part in enumerate(self._parts):
+            rows = self._rows(number, part)
+            if len(rows.entry):
+                table, key = self._table(part, rows, texts, vertex_from)
+                tables.append(table)
+                keys.append(key)
+        if self._encoded:
+            return pa.concat_tables([encoded(tables[0]), *tables[1:]])
+        key = np.concatenate(keys)
+        order = np.lexsort((key[:, 1], key[:, 0]))
+        matches = pa.concat_tables(tables)
+        if (np.diff(order) != 1).any():
+            matches = matches.take(pa.array(order))
+        return matches.cast(MATCHES)
+
+    def _rows(self, number: int, part: Part) -> _Rows:
+        """Return the mappings of a part that hold, of subscriptions whose answers rows are, sorted."""
+        found = self._numbers[number]
+        numbers = np.concatenate([np.empty(0, np.int32), *found])
+        place, entry, is_open = split(numbers, part.segment.entries, part.register_to)
+        ends = np.cumsum([len(each) for each in found])
+        event = np.searchsorted(ends, place, side="right")
+        subscription = part.subscription_of[part.segment.entries[entry, PATTERN]]
+        stays = part.kind[subscription] == BY_ROWS
+        if self._given_up[number]:
+            events, subscriptions = np.array(self._given_up[number], np.int64).T
+            stays &= ~np.isin(event * len(part) + subscription, events * len(part) + subscriptions)
+        if (stays & is_open).any():
+            self._decide(part, _Rows(event, entry, place, numbers), is_open, stays)
+        chosen = np.flatnonzero(stays)
+        chosen = chosen[np.argsort(event[chosen] * len(part) + subscription[chosen])]
+        return _Rows(event[chosen], entry[chosen], place[chosen] + ROW_HEAD, numbers)
+
+    def _decide(self, part: Part, rows: _Rows, is_open: Array, stays: Array) -> None:
+        """Drop from the rows that stay those that were left open and do not hold."""
+        pattern = part.segment.entries[rows.entry, PATTERN].astype(np.int64)
+        pair = rows.event * len(part.subscription_of) + pattern
+        ends = np.append(rows.place[1:], len(rows.numbers))
+        for asked in np.unique(pair[stays & is_open]).tolist():
+            members = np.flatnonzero((pair == asked) & stays)
+            found = [next(part.rows(rows.numbers[rows.place[row] : ends[row]])) for row in members.tolist()]
+            together = Rows(found[0].pattern, is_open[members], np.concatenate([each.values for each in found]))
+            arrival = self.arrivals[asked // len(part.subscription_of)]
+            stays[members] = Mappings(part, arrival).holding(together)
+
+    def _table(self, part: Part, rows: _Rows, texts: Texts, vertex_from: Array) -> tuple[pa.Table, Array]:
+        """Return the matches of a part, and by what they are sorted."""
+        shown = part.projections.rows(rows.entry)
+        starts, vertices, names = _filled(
+            *part.projections.table, shown, rows.place, rows.numbers, vertex_from[rows.event]
+        )
+        named = Texts(part.projections.names, encoded=self._encoded)
+        answers = pa.MapArray.from_arrays(pa.array(starts), named.at(names), texts.at(vertices))
+        subscription = part.subscription_of[part.segment.entries[rows.entry, PATTERN]]
+        pair = rows.event * len(part) + subscription
+        first = np.flatnonzero(np.diff(pair, prepend=-1))
+        bindings = pa.ListArray.from_arrays(pa.array(np.append(first, len(pair)), pa.int32()), answers)
+        events, subscriptions = rows.event[first], subscription[first]
+        np.add.at(part.matches, subscriptions, 1)
+        begins, ends = (
+            pa.array(
+                [getattr(arrival.interval, name, None) for arrival in self.arrivals], MATCHES.field("time_start").type
+            )
+            for name in ("start", "end")
+        )
+        ids = Texts(pa.array([arrival.id for arrival in self.arrivals], pa.string()), encoded=self._encoded)
+        which = pa.array(events)
+        columns = [
+            ids.at(events),
+            subscription_ids(part, subscriptions, encoded=self._encoded),
+            bindings,
+            begins.take(which),
+            ends.take(which),
+        ]
+        schema = ENCODED if self._encoded else MATCHES
+        return pa.table(columns, schema=schema), np.stack([events, part.order[subscriptions]], axis=1)
+
+    def _texts(self) -> tuple[Texts, Array]:
+        """Return the N-Triples form of all vertices, event after event, and where those of each event start."""
+        counts = [len(arrival.encoded.graph.vertices) for arrival in self.arrivals]
+        offsets, data = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)]
+        end = 0
+        for arrival in self.arrivals:
+            text, lengths = _copied(
+                *arrival.encoded.texts(),
+                arrival.encoded.graph.vertices,
+                self._dictionary.text,
+                self._dictionary.offsets,
+            )
+            data.append(text)
+            offsets.append(end + np.cumsum(lengths))
+            end += len(text)
+        buffers = [None, pa.py_buffer(np.concatenate(offsets)), pa.py_buffer(np.concatenate(data))]
+        texts = pa.LargeStringArray.from_buffers(sum(counts), buffers[1], buffers[2])
+        return Texts(texts, encoded=self._encoded), starts_of(np.array(counts, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def _filled(
+    lengths: Array,
+    starts: Array,
+    registers: Array,
+    names: Array,
+    rows: Array,
+    places: Array,
+    numbers: Array,
+    vertex_from: Array,
+) -> tuple[Array, Array, Array]:
+    """Return where the answers of rows start, the vertices they show, among those of all events, and the names."""
+    count = rows.shape[0]
+    begins = np.zeros(count + 1, np.int32)
+    for row in range(count):
+        begins[row + 1] = begins[row] + lengths[rows[row]]
+    vertices, named = np.empty(begins[count], np.int64), np.empty(begins[count], np.int32)
+    for row in range(count):
+        first, at = starts[rows[row]], begins[row]
+        for each in range(lengths[rows[row]]):
+            vertices[at + each] = numbers[places[row] + registers[first + each]] + vertex_from[row]
+            named[at + each] = names[first + each]
+    return begins, vertices, named
+
+
+@njit(cache=True, nogil=True)
+def _copied(
+    data: Array, starts: Array, ends: Array, vertices: Array, text: Array, offsets: Array
+) -> tuple[Array, Array]:
+    """Return the texts of all vertices in one piece, and their lengths."""
+    count = vertices.shape[0]
+    lengths = np.empty(count, np.int64)
+    size = 0
+    for vertex in range(count):
+        term = vertices[vertex, TERM]
+        lengths[vertex] = ends[vertex] - starts[vertex] if starts[vertex] >= 0 else offsets[term + 1] - offsets[term]
+        size += lengths[vertex]
+    copied = np.empty(size, np.uint8)
+    at = 0
+    for vertex in range(count):
+        if starts[vertex] >= 0:
+            copied[at : at + lengths[vertex]] = data[starts[vertex] : ends[vertex]]
+        else:
+            term = vertices[vertex, TERM]
+            copied[at : at + lengths[vertex]] = text[offsets[term] : offsets[term + 1]]
+        at += lengths[vertex]
+    return copied, lengths

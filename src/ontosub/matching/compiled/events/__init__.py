@@ -1,0 +1,1 @@
+"""Events in numbers: payloads scanned, terms looked up, the ontology applied, without making objects."""

@@ -3,9 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: run test test-full check bench clean
+.PHONY: run example test test-full check bench clean
 
-run: .venv/ready ## run the main job: the auction example, who is notified of what and why
+run: .venv/ready ## run the main job: the auction example, from files through Spark to this terminal
+	$(BIN)/ontosub run examples/auction/pipeline.toml --once --state "$$(mktemp -d)/state"
+
+example: .venv/ready ## the auction example in one process: who is notified of what, and why
 	$(BIN)/python -m examples.auction
 
 test: .venv/ready ## all tests but the slow proofs
@@ -20,13 +23,20 @@ check: .venv/ready ## style, types, layers, docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: .venv/ready ## speed, as ratios against other engines in the same run
-	$(BIN)/ontosub bench
+bench: .venv/ready ## speed, as ratios against other engines in the same run; half an hour
+	mkdir -p build
+	$(BIN)/ontosub bench -w ops --size 1k --size 10k --size 100k --csv build/ops.csv --plot build/ops.png
+	$(BIN)/ontosub bench -w mixed --size 1k --size 10k --size 100k --csv build/mixed.csv --plot build/mixed.png
+	$(BIN)/ontosub bench -w templates --size 1k --size 10k --size 100k --size 1M --csv build/templates.csv --plot build/templates.png
+	$(BIN)/ontosub bench -w mixed --size 1M -e compiled --csv build/million.csv
+	$(BIN)/ontosub bench --pipeline | tee build/pipeline.txt
+	$(BIN)/ontosub bench -w lubm --bindings -e compiled -e oxigraph --csv build/lubm.csv
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	find src -name '*.nb[ci]' -delete
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench,run]'
 	touch $@

@@ -14,8 +14,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from ontosub import Event, Explanation, Match, Matcher, Ontology
-from ontosub.cli.inputs import Published, Reading, event_files, ontology_files, read_events, read_subscriptions
+from ontosub.cli.inputs import Published, Reading, event_files, read_events
 from ontosub.cli.results import answer_text
+from ontosub.inputs.definitions import ontology_files, read_subscriptions
 from ontosub.semantics.wording import term_text
 
 WIDTH = 100

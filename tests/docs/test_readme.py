@@ -28,14 +28,18 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def test_the_python_prints_what_the_readme_shows():
-    [(code, expected)] = [
-        (text, output) for (kind, text), (below, output) in pairwise(BLOCKS) if (kind, below) == ("python", "text")
-    ]
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue() == expected
+def test_the_python_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each block goes on where the one before it ended; what they save goes elsewhere."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    shown = [(text, output) for (kind, text), (_, output) in pairwise(BLOCKS) if kind == "python"]
+    assert len(shown) == 4
+    for code, expected in shown:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), names)
+        assert printed.getvalue() == expected
 
 
 def test_there_are_commands():

@@ -1,64 +1,227 @@
-"""What `match` and `explain` have in common: subscribe, then show something of every event."""
+"""`ontosub run`: a pipeline from sources to sinks, on Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontosub.cli.faults import BAD_INPUT, refuse, reported, say
-from ontosub.cli.files import with_folder
-from ontosub.cli.inputs import Published, Reading, event_files, ontology_files, read_events, read_subscriptions
-from ontosub.cli.progress import shown
-from ontosub.matching import Matcher
-from ontosub.model import Ontology
+from ontosub.cli import options
+from ontosub.cli.faults import reported, say
+from ontosub.cli.status import StatusLine
+from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a call names: paths as typed, and how to read what is there."""
+    from ontosub.pipeline.backtest import Backtest
+    from ontosub.pipeline.config import Config
+    from ontosub.pipeline.plan import Plan
+    from ontosub.pipeline.running import Running
 
-    ontologies: list[Path] | None
-    subscriptions: list[Path] | None
-    events: list[Path] | None
-    folder: Path | None
-    language: str | None
-    reading: Reading
-    strict: bool
+_MAIN_OPTION = {"files": "path", "log": "directory", "parquet": "path", "json": "path", "sql": "url", "webhook": "url"}
+"""What stands behind the colon of a source or sink on the command line."""
 
 
-def for_each_event(given: Given, what: str, show: Callable[[Matcher, Published], None]) -> None:
-    """Call `show` with the matcher and each event that can be read; report those that cannot, and exit with 2 then.
+def command(
+    config: Annotated[
+        Path | None, typer.Argument(metavar="CONFIG", help="A pipeline in TOML; see docs/PIPELINE.md.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="KIND:WHERE", help="files:DIR, or log:DIR, an event log.")
+    ] = None,
+    ontology: options.Ontologies = None,
+    subscription: options.Subscriptions = None,
+    index: Annotated[Path | None, typer.Option("--index", metavar="DIR", help="A saved index, instead of -s.")] = None,
+    sink: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sink",
+            metavar="KIND:WHERE",
+            help="parquet:DIR, json:DIR, sql:URL, webhook:URL or print; repeat it for more.",
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="DIR", help="Where the pipeline keeps what must survive it.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End when what is there now has been delivered.")] = False,
+    backtest: Annotated[
+        bool, typer.Option("--backtest", help="Deliver nothing: say how often each subscription would have fired.")
+    ] = False,
+    samples: Annotated[int, typer.Option("--samples", min=0, help="Matches to show for each, in a backtest.")] = 2,
+    metrics_port: Annotated[
+        int | None, typer.Option("--metrics-port", min=0, max=65535, help="Serve Prometheus metrics on loopback.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Run a pipeline: events from a source, matched, to every sink exactly once.
 
-    A subscription that cannot be read ends the command before the first event: answers without it would mislead.
+    It goes on until it is told to stop (Ctrl-C, SIGTERM), and then ends after the micro-batch at hand. Started again
+    with the same state, it goes on where it was, after a crash, too: nothing is lost, and nothing is delivered twice.
+    Paths in CONFIG are relative to its folder. Subscriptions that appear or disappear there are taken over meanwhile.
+
+    \b
+    Examples:
+      ontosub run examples/auction/pipeline.toml --once
+      ontosub run --source log:events.log -o auction.ttl -s rules/ --sink sql:sqlite:///notifications.db --state state
+      ontosub run pipeline.toml --backtest --samples 5
     """
-    faulty = False
-    with reported(strict=given.strict):
-        matcher = _matcher(given)
-        files = event_files(with_folder(given.events, given.folder, "events"))
-        if not files:
-            raise UsageError("no event is given: name files or folders of EVENTs, or - for standard input")
-        for path in shown(files, what):
-            for read in read_events(path, given.reading):
-                if isinstance(read, Published):
-                    show(matcher, read)
-                else:
-                    faulty = True
-                    say(read)
-    if faulty:
-        raise typer.Exit(BAD_INPUT)
+    with reported(), _settings(config, source, ontology, subscription, index, sink, state) as settings:
+        plan = settings.plan()
+        plan.source.check()
+        spark = _session(settings)
+        try:
+            if backtest:
+                _backtest(plan, spark, samples, as_json=as_json)
+            else:
+                _run(plan, spark, metrics_port, once=once, quiet=quiet, as_json=as_json)
+        finally:
+            _end(spark)
 
 
-def _matcher(given: Given) -> Matcher:
-    ontologies = ontology_files(with_folder(given.ontologies, given.folder, "ontology"))
-    matcher = Matcher(Ontology.read(*ontologies), strict=given.strict)
-    subscribed = read_subscriptions(with_folder(given.subscriptions, given.folder, "subscriptions"), given.language)
-    refuse(subscribed.faults)
-    if not subscribed.subscriptions:
-        raise UsageError("no subscription is given: name one with --subscription, or a --folder that has some")
-    for subscription in shown(list(subscribed.subscriptions.values()), "subscribing"):
-        matcher.subscribe(subscription)
-    return matcher
+@contextmanager
+def _settings(
+    config: Path | None,
+    source: str | None,
+    ontology: list[Path] | None,
+    subscription: list[Path] | None,
+    index: Path | None,
+    sink: list[str] | None,
+    state: Path | None,
+) -> Iterator[Config]:
+    """Give the configuration, with what the command line says in place of what the file says."""
+    try:
+        from ontosub.pipeline.config import config_of, read_config
+    except ImportError as error:
+        raise UsageError(f"a pipeline needs {error.name}: pip install 'ontosub[run]'") from error
+
+    given: dict[str, Any] = {
+        "source": None if source is None else _short(source, "--source"),
+        "ontology": [str(path.absolute()) for path in ontology or ()],
+        "subscriptions": [str(path.absolute()) for path in subscription or ()],
+        "index": None if index is None else str(index.absolute()),
+        "sinks": [_short(each, "--sink") for each in sink or ()],
+        "state": None if state is None else str(state.absolute()),
+    }
+    given = {name: value for name, value in given.items() if value}
+    if config is None:
+        if "state" not in given:
+            raise UsageError("--state is missing: name a folder for what must survive the pipeline, or give a CONFIG")
+        yield config_of({"name": "ontosub", **given}, "the command line")
+        return
+    settings = read_config(config)
+    with chdir(config.parent):
+        yield replace(settings, **given)
+
+
+def _short(text: str, option: str) -> dict[str, str]:
+    """Return the options of a source or sink from its short form, KIND:WHERE."""
+    kind, _, where = text.partition(":")
+    if kind == "print" and not where:
+        return {"kind": kind}
+    if kind not in _MAIN_OPTION or not where:
+        example = "log:DIR" if option == "--source" else "parquet:DIR"
+        raise UsageError(f"{option} {text}: give KIND:WHERE, like {example}")
+    if "path" in _MAIN_OPTION[kind] or kind == "log":
+        where = str(Path(where).absolute())
+    return {"kind": kind, _MAIN_OPTION[kind]: where}
+
+
+def _session(settings: Config) -> SparkSession:
+    from ontosub.spark.embedded import session
+    from ontosub.spark.packages import kafka_session
+
+    start = kafka_session if settings.needs_kafka else session
+    return start(settings.spark, name=settings.name, master=settings.master)
+
+
+def _end(spark: SparkSession) -> None:
+    from ontosub.pipeline.running import NO_ANSWER
+
+    with suppress(*NO_ANSWER):
+        spark.stop()
+
+
+def _run(plan: Plan, spark: SparkSession, metrics_port: int | None, *, once: bool, quiet: bool, as_json: bool) -> None:
+    from ontosub.pipeline.batches import Done
+    from ontosub.pipeline.metrics import Metrics
+    from ontosub.pipeline.progress import Progress, lag_of
+    from ontosub.pipeline.running import Running
+
+    progress, metrics = Progress(), Metrics(plan.name)
+    if metrics_port is not None:
+        port = metrics.serve(metrics_port)
+        say(Diagnostic(f"metrics: http://127.0.0.1:{port}/metrics", Severity.NOTE))
+
+    def add(done: Done) -> None:
+        progress.add(done)
+        metrics.add(done)
+        metrics.lag(lag())
+
+    def lag() -> int | None:
+        query = running.query
+        return None if query is None else lag_of(query.lastProgress)
+
+    running = Running(plan, spark, say=say, on_done=add)
+    with _stopping(running), StatusLine(lambda: progress.now(lag()).line(), shown=not quiet and not as_json):
+        running.run(once=once)
+    told = progress.now()
+    if as_json:
+        typer.echo(json.dumps({name: getattr(told, name) for name in ("batches", "payloads", "matches", "rejects")}))
+    elif not quiet:
+        typer.echo(f"{told.payloads:,} events, {told.matches:,} matches, {told.rejects:,} rejects", err=True)
+
+
+@contextmanager
+def _stopping(running: Running) -> Iterator[None]:
+    """Stop a pipeline when the process is asked to end; asked twice, the process ends at once."""
+
+    def stop(number: int, _frame: object) -> None:
+        running.stop()
+        for each in asked:
+            signal.signal(each, signal.SIG_DFL)
+
+    asked = (signal.SIGINT, signal.SIGTERM)
+    former: dict[int, Any] = {each: signal.signal(each, stop) for each in asked}
+    try:
+        yield
+    finally:
+        for each, handler in former.items():
+            signal.signal(each, handler)
+
+
+def _backtest(plan: Plan, spark: SparkSession, samples: int, *, as_json: bool) -> None:
+    from ontosub.pipeline.backtest import backtest
+
+    with TemporaryDirectory(prefix="ontosub-backtest-") as folder:
+        found = backtest(plan, spark, Path(folder), samples=samples, say=say)
+    show: Callable[[Backtest], None] = _show_json if as_json else _show
+    show(found)
+
+
+def _show_json(found: Backtest) -> None:
+    for fired in found.fired:
+        told = {"subscription": fired.subscription_id, "events": fired.events, "samples": fired.samples}
+        typer.echo(json.dumps(told, ensure_ascii=False))
+
+
+def _show(found: Backtest) -> None:
+    for fired in found.fired:
+        typer.echo(f"{fired.subscription_id}: {fired.events:,} of {found.outcome.payloads:,} payloads' events")
+        for sample in fired.samples:
+            answers = "; ".join(
+                ", ".join(f"?{name} = {term}" for name, term in binding.items()) for binding in sample["bindings"]
+            )
+            typer.echo(f"    {sample['event']}" + (f": {answers}" if answers else ""))
+    if found.outcome.rejects:
+        typer.echo(f"{found.outcome.rejects:,} could not be read", file=sys.stderr)

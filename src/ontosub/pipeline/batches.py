@@ -1,0 +1,56 @@
+"""A micro-batch from its rows to its sinks: pinned, worked on, staged, delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+from pyspark.sql import DataFrame
+
+from ontosub.pipeline.delivering import Delivering
+from ontosub.pipeline.snapshots import Snapshots
+from ontosub.pipeline.staging import Outcome, Staging
+from ontosub.pipeline.standing import Standing
+from ontosub.pipeline.work import Work
+from ontosub.spark.payloads import Options
+from ontosub.spark.sources import Read
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A micro-batch that all sinks have, and how long it took."""
+
+    batch: int
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """What `foreachBatch` calls."""
+
+    standing: Standing
+    snapshots: Snapshots
+    staging: Staging
+    delivering: Delivering
+    options: Options | None
+    bindings: bool
+    read: Read | None
+    on_done: Callable[[Done], None]
+    clock: Callable[[], float] = perf_counter
+
+    def process(self, frame: DataFrame, batch: int) -> None:
+        """Bring a micro-batch to all sinks, where it may have been before, and then say that it is done."""
+        start = self.clock()
+        outcome = self.staging.outcome(batch) or self.work(frame, batch)
+        self.delivering.deliver(batch, outcome)
+        self.on_done(Done(batch, outcome, self.clock() - start))
+
+    def work(self, frame: DataFrame, batch: int) -> Outcome:
+        """Decode and match, with the subscriptions that stand now, and stage what comes of it."""
+        self.standing.refresh()
+        folder = self.staging.begin(batch)
+        outcome = Work(self.snapshots.pin(), self.options, self.bindings, str(folder), self.read).done(frame)
+        self.staging.complete(batch, outcome)
+        return outcome

@@ -1,0 +1,87 @@
+"""Staging: what the workers have made of a micro-batch, on disk until every sink has it.
+
+    <batch>/          Parquet files of matches and rejects, as tasks wrote them, those of failed attempts among them
+    <batch>.json      which of these files count, and how much is in them; there as soon as all tasks are done
+
+A batch that Spark repeats after a crash is delivered from what is here, if it had been finished: so all sinks get the
+same rows, even if subscriptions have changed since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a micro-batch: names of files in its folder, and how many rows went in and came out."""
+
+    matches_files: tuple[str, ...]
+    rejects_files: tuple[str, ...]
+    payloads: int
+    matches: int
+    rejects: int
+
+
+class Staging:
+    """The staging folder of one pipeline."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def folder(self, batch: int) -> Path:
+        """Return the folder of a batch."""
+        return self._folder / str(batch)
+
+    def begin(self, batch: int) -> Path:
+        """Return the folder of a batch, made anew; every other batch has been delivered by now, and is discarded."""
+        for path in sorted(self._folder.iterdir(), key=Path.is_dir):  # records first: without files they would mislead
+            if path.is_dir():
+                # A task that Spark has given up may still be writing there: the rest goes with the next batch.
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+        self.folder(batch).mkdir(exist_ok=True)
+        return self.folder(batch)
+
+    def complete(self, batch: int, outcome: Outcome) -> None:
+        """Note what the batch has come to; from here on it is not computed again."""
+        partial = self._record(batch).with_suffix(".partial")
+        with partial.open("w") as file:
+            json.dump(asdict(outcome), file)
+            file.flush()
+            os.fsync(file.fileno())
+        sync(self.folder(batch))
+        partial.replace(self._record(batch))
+        sync(self._folder)
+
+    def outcome(self, batch: int) -> Outcome | None:
+        """Return what the batch has come to, if it was finished."""
+        try:
+            told = json.loads(self._record(batch).read_text())
+        except FileNotFoundError:
+            return None
+        told |= {name: tuple(told[name]) for name in ("matches_files", "rejects_files")}
+        return Outcome(**told)
+
+    def files(self, batch: int, names: Iterable[str]) -> tuple[Path, ...]:
+        """Return the paths of files of a batch."""
+        return tuple(self.folder(batch) / name for name in names)
+
+    def _record(self, batch: int) -> Path:
+        return self._folder / f"{batch}.json"
+
+
+def sync(path: Path) -> None:
+    """Force a file, or a folder's own list of names, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

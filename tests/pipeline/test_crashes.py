@@ -1,0 +1,96 @@
+"""A pipeline that is killed at random points, whole or in part: its log holds exactly what it would hold anyway."""
+
+from __future__ import annotations
+
+import signal
+from random import Random
+
+import pytest
+
+from pipeline.pipelines import Pipeline, Run, expected
+
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.timeout(900)]
+
+full = [pytest.mark.full, pytest.mark.timeout(7200)]
+
+
+def reach(run: Run, pipeline: Pipeline, point: int, random: Random) -> None:
+    """Wait until so many are notified, and then some looks more: a batch may be anywhere."""
+    looks = random.randrange(20)
+
+    def reached() -> bool:
+        nonlocal looks
+        looks -= pipeline.count() >= point
+        return looks < 0
+
+    run.until(reached)
+
+
+def points(count: int, kills: int, random: Random) -> list[int]:
+    return sorted(random.randrange(len(expected(count))) for _ in range(kills))
+
+
+@pytest.mark.parametrize(("count", "kills"), [(4_000, 2), pytest.param(50_000, 10, marks=full)])
+def test_killed_at_random_points(tmp_path, count, kills):
+    random = Random(count)
+    pipeline = Pipeline(tmp_path, max_events=count // 40)
+    pipeline.publish(count)
+    for point in points(count, kills, random):
+        with pipeline.running() as run:
+            reach(run, pipeline, point, random)
+    pipeline.run_once()
+    pipeline.check()
+
+
+@pytest.mark.parametrize("rounds", [pytest.param(1, marks=full), pytest.param(8, marks=full)])
+def test_one_half_of_the_driver_is_killed(tmp_path, rounds):
+    """Spark's JVM alone, and then Python alone, and it is started again before the JVM may have noticed."""
+    random = Random(rounds)
+    pipeline = Pipeline(tmp_path, max_events=50, source="files")
+    for number in range(rounds):
+        before, count = len(expected(2_000 * number)), 2_000 * (number + 1)
+        pipeline.publish(count)
+        first, second = sorted(random.sample(range(before, len(expected(count))), 2))
+        with pipeline.running() as run:
+            reach(run, pipeline, first, random)
+            (java,) = [each for each in run.members() if each.is_java]
+            java.kill()
+            assert run.ended() > 0
+            assert "error: Spark's JVM has ended" in run.said()
+            run.gone()
+        with pipeline.running() as run:
+            reach(run, pipeline, second, random)
+            run.signal(signal.SIGKILL)
+            with pipeline.running("--once") as again:
+                run.gone()
+                assert again.ended() == 0, again.said()
+        pipeline.check()
+
+
+@pytest.mark.parametrize(("count", "kills"), [pytest.param(2_000, 3, marks=full), pytest.param(20_000, 20, marks=full)])
+def test_a_worker_that_dies_costs_its_task(tmp_path, count, kills):
+    random = Random(count)
+    pipeline = Pipeline(tmp_path, max_events=count // 40, source="files")
+    pipeline.publish(count)
+    with pipeline.running("--once") as run:
+        for point in points(count, kills, random):
+            run.until(lambda: any(each.is_task_worker for each in run.members()))
+            reach(run, pipeline, point, random)
+            workers = [each for each in run.members() if each.is_task_worker]
+            random.choice(workers).kill()
+        assert run.ended() == 0, run.said()
+    pipeline.check()
+
+
+@pytest.mark.parametrize(("count", "kills"), [pytest.param(20_000, 12, marks=full)])
+def test_any_helper_dies(tmp_path, count, kills):
+    """Also one that a source in Python needs: then the pipeline ends, says why, and can be started again."""
+    random = Random(count)
+    pipeline = Pipeline(tmp_path, max_events=count // 40)
+    pipeline.publish(count)
+    ends = points(count, kills, random)
+    while ends:
+        with pipeline.running() as run:
+            while ends and run.runs():
+                reach(run, pipeline, ends.pop(0), random)
+                random.choice([each for each in run.members() if "pyspark." in each.command]).kill()

@@ -1,0 +1,76 @@
+"""`ontosub run` as a user calls it: what it says, and that it fails before anything starts."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ontosub.cli import app
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "auction" / "pipeline.toml"
+
+
+def refused(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["run", *map(str, arguments)])
+    assert result.exit_code == 2, result.output
+    return result.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "s.rq").write_text("SELECT ?s { ?s ?p ?o }")
+    (tmp_path / "events").mkdir()
+    return tmp_path
+
+
+class TestRefused:
+    def test_no_state(self, folder):
+        assert "--state is missing" in refused("--source", f"files:{folder}", "-s", folder / "s.rq")
+
+    def test_no_source(self, folder):
+        assert "source is missing" in refused("-s", folder / "s.rq", "--state", folder / "state")
+
+    @pytest.mark.parametrize("source", ["files", "flies:x", "files:", "kafka:x"])
+    def test_short_forms(self, folder, source):
+        told = refused("--source", source, "-s", folder / "s.rq", "--state", folder / "state")
+        assert f"--source {source}" in told
+
+    def test_a_path_where_nothing_is(self, folder):
+        told = refused("--source", f"files:{folder}/no", "-s", folder / "s.rq", "--state", folder / "state")
+        assert "path" in told
+        assert "no such folder" in told
+        assert not (folder / "state").exists()
+
+    def test_no_config(self, folder):
+        assert "no.toml" in refused(folder / "no.toml")
+
+    def test_bad_config(self, folder):
+        (folder / "p.toml").write_text("source = 3\n")
+        assert "source: a whole number" in refused(folder / "p.toml")
+
+
+@pytest.mark.xdist_group("spark")
+class TestExample:
+    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "ontosub", "run", str(EXAMPLE), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+
+    def test_runs(self, tmp_path):
+        done = self.run("--once", "--state", tmp_path / "state")
+        assert done.returncode == 0, done.stderr
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert {(row["event_id"], row["subscription_id"]) for row in rows} >= {("lot 17", "bargains")}
+        assert len(rows) == 12
+        assert "12 matches, 0 rejects" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_backtest(self, tmp_path):
+        done = self.run("--backtest", "--samples", 1, "--json", "--state", tmp_path / "state")
+        assert done.returncode == 0, done.stderr
+        fired = {row["subscription"]: row["events"] for row in map(json.loads, done.stdout.splitlines())}
+        assert fired["made-in-usa"] == 4
+        assert sum(fired.values()) == 12
+        assert not (tmp_path / "state").exists()

@@ -70,7 +70,7 @@ def command(
     """
     if pipeline:
         with reported():
-            _time_pipeline(events or 20_000, seed)
+            _time_pipeline(events or 160_000, seed)
         return
     with reported():
         names = _chosen(workload, WORKLOADS, "workload")
@@ -118,6 +118,12 @@ def _time_pipeline(events: int, seed: int) -> None:
     typer.echo(str(Machine.here()))
     spark = session()
     with TemporaryDirectory(prefix="ontosub-bench-") as folder:
+        few = Setting(Path(folder, "templates"), "templates", 10_000, seed)
+        late = latency(few, spark, rate=100, seconds=30)
+        typer.echo(
+            f"templates 10,000, 100 events/s for 30 s, to a SQL log: median {late.median * 1000:.0f} ms, "
+            f"99th percentile {late.p99 * 1000:.0f} ms, {late.events:,} events with notifications"
+        )
         many = Setting(Path(folder, "ops"), "ops", 10_000, seed)
         for bindings in (False, True):
             found = throughput(many, spark, events, bindings=bindings)
@@ -126,12 +132,6 @@ def _time_pipeline(events: int, seed: int) -> None:
                 f"event: match_batch {found.single:,.0f} events/s on one core, pipeline {found.pipeline:,.0f} on "
                 f"{found.cores}, {found.ratio:.0%} of what the cores could match"
             )
-        few = Setting(Path(folder, "templates"), "templates", 10_000, seed)
-        late = latency(few, spark, rate=100, seconds=30)
-        typer.echo(
-            f"templates 10,000, 100 events/s for 30 s, to a SQL log: median {late.median * 1000:.0f} ms, "
-            f"99th percentile {late.p99 * 1000:.0f} ms, {late.events:,} events with notifications"
-        )
     spark.stop()
 
 

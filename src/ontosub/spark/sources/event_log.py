@@ -29,8 +29,8 @@ from ontosub.spark.sources.source import Rows, Source, check_limit
 FORMAT = "ontosub_events"
 EARLIEST, LATEST = "earliest", "latest"
 
-EVENTS_MAX = 10_000
-BYTES_MAX = 64 * 1024 * 1024
+EVENTS_MAX = 20_000
+BYTES_MAX = 128 * 1024 * 1024
 
 TASK_EVENTS_MIN = 100
 """How many events are worth a task of their own."""

@@ -19,8 +19,8 @@ SETTINGS: Mapping[str, str] = {
     ".FileSystemBasedCheckpointFileManager",
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
-    # The JVM schedules, and Python works: its second compiler and its parallel collector would take minutes of time from
-    # the workers before they pay. And stopping a query from inside foreachBatch needs a deep stack.
+    # The JVM schedules, and Python works: its second compiler and its parallel collector would take minutes of time
+    # from the workers before they pay. And stopping a query from inside foreachBatch needs a deep stack.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss16m",
 }
 """What pays on one machine."""

@@ -82,10 +82,8 @@ class Ids:
 
     def ids(self, numbers: NDArray[np.integer[Any]]) -> list[str]:
         """Return the ids of many subscriptions at once; `strings.take` does the same and stays in Arrow."""
-        if numbers.size and numbers.min() < 0:
-            raise IndexError(numbers.min())
-        text, starts, ends = self._text.data, self._starts[numbers], self._starts[1:][numbers]
-        return [str(text[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        found: list[str] = self.strings.take(pa.array(numbers)).to_pylist()
+        return found
 
     def all(self) -> list[str]:
         """Return all ids, in the order of their numbers."""

@@ -54,8 +54,9 @@ class Fresh(Holding):
 
     def __init__(self, subscriptions: Sequence[Subscription]) -> None:
         self._subscriptions = subscriptions
-        self._ids = [subscription.id for subscription in subscriptions]
-        self._numbers = {each: number for number, each in enumerate(self._ids)}
+        ids = [subscription.id for subscription in subscriptions]
+        self._ids = np.array(ids, np.object_)  # thousands are taken at once
+        self._numbers = {each: number for number, each in enumerate(ids)}
         self._strings: pa.Array | None = None
 
     def __len__(self) -> int:
@@ -68,7 +69,8 @@ class Fresh(Holding):
         return self._numbers.get(id)
 
     def ids(self, numbers: Array) -> list[str]:
-        return [self._ids[number] for number in numbers.tolist()]
+        ids: list[str] = self._ids[numbers].tolist()
+        return ids
 
     def strings(self, numbers: Array) -> pa.Array:
         if self._strings is None:

@@ -17,6 +17,7 @@ import typer
 from ontosub.cli import options
 from ontosub.cli.faults import reported, say
 from ontosub.cli.status import StatusLine
+from ontosub.inputs.faults import diagnostic_of
 from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import UsageError
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ontosub.pipeline.config import Config
     from ontosub.pipeline.plan import Plan
     from ontosub.pipeline.running import Running
+
+FAILED = 1
+"""The exit code of a pipeline that fails while it runs: nothing is wrong with what it was given."""
 
 _MAIN_OPTION = {"files": "path", "log": "directory", "parquet": "path", "json": "path", "sql": "url", "webhook": "url"}
 """What stands behind the colon of a source or sink on the command line."""
@@ -156,7 +160,7 @@ def _run(plan: Plan, spark: SparkSession, metrics_port: int | None, *, once: boo
     from ontosub.pipeline.batches import Done
     from ontosub.pipeline.metrics import Metrics
     from ontosub.pipeline.progress import Progress, lag_of
-    from ontosub.pipeline.running import Running
+    from ontosub.pipeline.running import PipelineError, Running
 
     progress, metrics = Progress(), Metrics(plan.name)
     if metrics_port is not None:
@@ -173,8 +177,12 @@ def _run(plan: Plan, spark: SparkSession, metrics_port: int | None, *, once: boo
         return None if query is None else lag_of(query.lastProgress)
 
     running = Running(plan, spark, say=say, on_done=add)
-    with _stopping(running), StatusLine(lambda: progress.now(lag()).line(), shown=not quiet and not as_json):
-        running.run(once=once)
+    try:
+        with _stopping(running), StatusLine(lambda: progress.now(lag()).line(), shown=not quiet and not as_json):
+            running.run(once=once)
+    except PipelineError as error:
+        say(diagnostic_of(error))
+        raise typer.Exit(FAILED) from error
     told = progress.now()
     if as_json:
         typer.echo(json.dumps({name: getattr(told, name) for name in ("batches", "payloads", "matches", "rejects")}))

@@ -7,6 +7,7 @@ tasks as long as it is the version that the directory holds.
 from __future__ import annotations
 
 import atexit
+import gc
 import shutil
 import warnings
 from collections.abc import Callable, Iterable
@@ -69,6 +70,7 @@ class WorkerIndex(TaskIndex):
                 for other in [other for other in _open if not Path(other).exists()]:
                     del _open[other]
                 _open[self.directory] = manifest, opened
+                _settle()
 
     def matching(self, options: Options | None, *, bindings: bool, encoded: bool = False) -> Callable[[pa.Table], Made]:
         """Return what a task does: match tables, with the version that is there when the first of them comes."""
@@ -93,6 +95,16 @@ class WorkerIndex(TaskIndex):
 
     def subscription_ids(self) -> list[str]:
         return list(Matcher.open(self.directory, verify=False).subscriptions)
+
+
+def _settle() -> None:
+    """Take what this process has loaded out of the collector's sight.
+
+    Spark has workers collect garbage after every task, and would have them go through all of it: a tenth of a second.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def close(directories: Iterable[str]) -> None:

@@ -1,6 +1,8 @@
 """What reaches the workers, and which version they see. No JVM takes part."""
 
+import gc
 import pickle
+import weakref
 from pathlib import Path
 
 import pyarrow as pa
@@ -65,6 +67,19 @@ def test_a_version_is_opened_once(saved, auction):
     index = WorkerIndex.of(auction, saved[1])
     assert index.current() is index.current()
     assert pickle.loads(pickle.dumps(index)).current() is index.current()
+
+
+def test_spark_s_collections_pass_over_what_is_loaded_and_not_over_what_was(saved, auction, computers):
+    matcher, directory = saved
+    index = WorkerIndex.of(auction, directory)
+    former = weakref.ref(index.current())
+    assert gc.get_freeze_count() > len(gc.get_objects())
+    matcher.subscribe(computers)
+    matcher.save(directory)
+    assert index.current() is not former()
+    gc.collect()
+    assert former() is None
+    gc.unfreeze()
 
 
 def test_a_directory_that_turns_into_another_ontology_s_index_is_refused(saved, auction, tmp_path):

@@ -14,6 +14,9 @@ from ontosub.sinks import Delivery, Sink
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 
+ASKED_WAIT_S_MAX = 300.0
+"""How long one who asks for time is waited for at the most: everybody else waits with it."""
+
 
 class Stopped(Exception):
     """The pipeline was told to stop while it waited: the batch is delivered when it runs again."""
@@ -45,11 +48,12 @@ class Delivering:
                     self._deliver(sink, delivery)
 
     def _deliver(self, sink: Sink, delivery: Delivery) -> None:
-        for wait in _waits():
+        for own_wait in _waits():
             try:
                 sink.deliver(delivery)
                 return
             except Unavailable as error:
+                wait = max(own_wait, min(error.wait_s, ASKED_WAIT_S_MAX))
                 told = f"batch {delivery.batch} waits: {error}; trying again in {wait:g} s"
                 self.say(Diagnostic(told, Severity.WARNING))
                 if self.stop.wait(wait):

@@ -18,6 +18,7 @@ _SHOWN_MAX = 200
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e]*")
+_SECONDS = re.compile(r"[0-9]{1,9}")
 _OURS = {"content-length", "content-type", "host", "idempotency-key", "signature", "transfer-encoding"}
 
 
@@ -64,8 +65,9 @@ class Endpoint:
             return
         status = f"{self} answers {answer.status_code} {answer.reason_phrase}".rstrip()
         if answer.is_server_error or answer.status_code in _PASSING:
-            wait = answer.headers.get("Retry-After")
-            raise Unavailable(f"{status}, and asks to wait: Retry-After: {_shown(wait)}" if wait else status)
+            wait = answer.headers.get("Retry-After", "")
+            told = f"{status}, and asks to wait: Retry-After: {_shown(wait)}" if wait else status
+            raise Unavailable(told, wait_s=float(wait) if _SECONDS.fullmatch(wait) else 0.0)
         if answer.is_redirect or 300 <= answer.status_code < 400:
             raise UsageError(f"option url: {status}: redirects are not followed, so name the place itself")
         raise UsageError(f"option url: {status}: {says}" if says else f"option url: {status}")

@@ -111,6 +111,7 @@ def test_what_may_pass_is_tried_again_with_the_same_key(receiver, hook, stage, a
     with pytest.raises(Unavailable) as caught:
         sink.deliver(delivery)
     assert ("Retry-After: 17" in str(caught.value)) == ("Retry-After" in answer.headers)
+    assert caught.value.wait_s == (17 if "Retry-After" in answer.headers else 0)
     assert "token" not in str(caught.value)
     sink.deliver(delivery)
     assert parts(receiver) == [

@@ -46,11 +46,14 @@ class Stream(threading.Thread):
 
 
 def memory(run: Run) -> dict[str, int]:
-    """Return the bytes that the driver, Spark's JVM, and all other processes have."""
+    """Return the bytes that the driver, Spark's JVM, and all other processes have.
+
+    A child that the JVM has just forked is a second one for a moment, whose memory is the first one's.
+    """
     members = run.members()
     return {
         "driver": sum(each.memory() for each in members if each.pid == run.pid),
-        "jvm": sum(each.memory() for each in members if each.is_java),
+        "jvm": max(each.memory() for each in members if each.is_java),
         "workers": sum(each.memory() for each in members if each.pid != run.pid and not each.is_java),
     }
 

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from pipeline.pipelines import Pipeline, Run, expected
+from pipeline.processes import Process
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.timeout(900)]
 
@@ -24,6 +25,18 @@ def reach(run: Run, pipeline: Pipeline, point: int, random: Random) -> None:
         return looks < 0
 
     run.until(reached)
+
+
+def task_workers(run: Run) -> list[Process]:
+    """Return those that work on tasks, once there are any: who was killed is replaced when the next task starts."""
+    workers: list[Process] = []
+
+    def there() -> bool:
+        workers[:] = [each for each in run.members() if each.is_task_worker]
+        return bool(workers)
+
+    run.until(there)
+    return workers
 
 
 def points(count: int, kills: int, random: Random) -> list[int]:
@@ -74,10 +87,8 @@ def test_a_worker_that_dies_costs_its_task(tmp_path, count, kills):
     pipeline.publish(count)
     with pipeline.running("--once") as run:
         for point in points(count, kills, random):
-            run.until(lambda: any(each.is_task_worker for each in run.members()))
             reach(run, pipeline, point, random)
-            workers = [each for each in run.members() if each.is_task_worker]
-            random.choice(workers).kill()
+            random.choice(task_workers(run)).kill()
         assert run.ended() == 0, run.said()
     pipeline.check()
 

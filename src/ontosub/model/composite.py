@@ -82,6 +82,8 @@ class Restriction:
 
     def __post_init__(self) -> None:
         _check(self)
+        if self.window is None and not self.where:
+            raise UsageError("a restriction needs a window or a condition")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def correlating(pattern: EventPattern) -> tuple[str, ...]:
     match pattern:
         case Negation() | Iteration():
             return pattern.per
-        case Primitive() | Restriction():
+        case Primitive() | Restriction() | Disjunction(window=None):
             return ()
     return tuple(sorted(reduce(Names.intersection, map(certain, operands_of(pattern)))))
 

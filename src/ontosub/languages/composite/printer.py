@@ -70,19 +70,32 @@ def _applied(pattern: Operator) -> str:
         case Exclusion():
             return f"{_operand(pattern.operand)} and not {_operand(pattern.excluded)}"
         case Iteration():
-            return f"{_operand(pattern.operand)} times {pattern.count or '*'}"
-    return f" {_word(pattern)} ".join(map(_operand, pattern.operands))
+            return f"{_operand(pattern.operand)} {operator_word(pattern)}"
+    return f" {operator_word(pattern)} ".join(map(_operand, pattern.operands))
 
 
-def _word(pattern: Conjunction | Concurrency | Sequence | Disjunction) -> str:
+def operator_word(pattern: Operator) -> str:
+    """Return the word for an operator.
+
+    >>> operator_word(Conjunction((Primitive("a"), Primitive("b"))))
+    'and'
+    """
     match pattern:
-        case Conjunction():
-            return "and"
-        case Concurrency():
-            return "parallel"
-        case Disjunction():
-            return "or"
-    return pattern.relation.value
+        case Sequence():
+            return pattern.relation.value
+        case Iteration():
+            return f"times {pattern.count or '*'}"
+    return _WORDS[type(pattern)]
+
+
+_WORDS = {
+    Conjunction: "and",
+    Concurrency: "parallel",
+    Disjunction: "or",
+    Negation: "not",
+    Exclusion: "and not",
+    Restriction: "restriction",
+}
 
 
 def _suffixes(pattern: Operator) -> list[str]:

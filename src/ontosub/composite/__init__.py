@@ -1,0 +1,7 @@
+"""Composite events: patterns over several events, detected in event time."""
+
+from ontosub.composite.detection import Constituent, Detection
+from ontosub.composite.detector import Counters, Detector
+from ontosub.composite.waiting import Waiting
+
+__all__ = ["Constituent", "Counters", "Detection", "Detector", "Waiting"]

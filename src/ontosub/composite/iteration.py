@@ -1,0 +1,145 @@
+"""Iteration, `A times n` and `A times *`: instances of one operand in a row, each within the window of the former.
+
+An open iteration ends when its window passes without another member; a closed one as soon as it has its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ontosub.composite.conditions import Conditions, aggregated
+from ontosub.composite.instance import Instance, composed, from_plain, to_plain
+from ontosub.composite.machine import Behaviour, Wait
+from ontosub.composite.moments import FOREVER, ticks_of
+from ontosub.model.composite import COUNT_MAX, Aggregate, Iteration, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is the same for all machines of an iteration."""
+
+    count: int | None
+    window: int
+    names: tuple[str, ...]
+    aggregates: tuple[Aggregate, ...]
+    where: Conditions
+    consumes: bool
+
+
+def iteration(pattern: Iteration) -> Behaviour:
+    """Return how an iteration is run."""
+    window = FOREVER if pattern.window is None else ticks_of(pattern.window)
+    consumes = pattern.policy is Policy.CONSUME
+    plan = Plan(pattern.count, window, pattern.per, pattern.aggregates, Conditions(pattern.where), consumes)
+    if pattern.count is None:
+        return Behaviour(lambda key: OpenMachine(plan, key), delay=window)
+    return Behaviour(lambda key: CountingMachine(plan, key))
+
+
+class _Run:
+    """The members so far. A member that is outlived leaves, and with it all before it: what is left is in a row."""
+
+    __slots__ = ("_plan", "_row", "members", "scheduled")
+
+    def __init__(self, plan: Plan, key: tuple[str, ...]) -> None:
+        self._plan = plan
+        self._row = dict(zip(plan.names, key, strict=True))
+        self.members: list[Instance] = []
+        self.scheduled = FOREVER
+
+    def live(self) -> int:
+        """Return how many members there are."""
+        return len(self.members)
+
+    def state(self) -> Any:
+        """Return the members."""
+        return [to_plain(member) for member in self.members]
+
+    def restore(self, state: Any) -> None:
+        """Take over members."""
+        self.members = [from_plain(plain) for plain in state]
+
+    def _outlive(self, moment: int) -> None:
+        for number in range(len(self.members) - 1, -1, -1):
+            if self.members[number].expires < moment:
+                del self.members[: number + 1]
+                return
+
+    def _composed(self, members: list[Instance]) -> list[Instance]:
+        row = {**self._row, **aggregated(self._plan.aggregates, members)}
+        rows = self._plan.where.holding((row,))
+        return [composed(tuple(members), rows)] if rows else []
+
+    def _over(self) -> int:
+        """Return the last moment at which another member can come."""
+        return self.members[-1].end + self._plan.window if self.members else FOREVER
+
+
+class CountingMachine(_Run):
+    """Counts to n."""
+
+    __slots__ = ()
+
+    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+        """Add a member; the last n are a composite, if the conditions hold for them."""
+        self.advance(instance.end - 1)
+        count = self._plan.count or 1
+        self._outlive(instance.end)
+        self.members.append(instance)
+        if len(self.members) < count:
+            return []
+        found = self._composed(self.members[-count:])
+        if found and self._plan.consumes:
+            self.members = []
+        else:
+            del self.members[: len(self.members) - count + 1]
+        return found
+
+    def advance(self, moment: int) -> list[Instance]:
+        """Forget members after which no other can come in time, or that are outlived."""
+        if self.members and min(self._over(), self.members[-1].expires) <= moment:
+            self.members = []
+        return []
+
+    def due(self) -> int:
+        """Return when all members are to be forgotten."""
+        return min(self._over(), self.members[-1].expires) if self.members else FOREVER
+
+    def waiting(self) -> Iterator[Wait]:
+        """Yield the members so far."""
+        if self.members:
+            yield Wait(tuple(self.members), (0,), self.due())
+
+
+class OpenMachine(_Run):
+    """Goes on as long as members come."""
+
+    __slots__ = ()
+
+    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+        """Add a member to the run, or begin another. A run that has become too long ends at once."""
+        found = self.advance(instance.end - 1)
+        self._outlive(instance.end)
+        self.members.append(instance)
+        if len(self.members) == COUNT_MAX:
+            found += self._ended()
+        return found
+
+    def advance(self, moment: int) -> list[Instance]:
+        """End the run when no other member can come in time."""
+        return self._ended() if self._over() <= moment else []
+
+    def _ended(self) -> list[Instance]:
+        members, self.members = self.members, []
+        return self._composed(members)
+
+    def due(self) -> int:
+        """Return when the run ends."""
+        return self._over()
+
+    def waiting(self) -> Iterator[Wait]:
+        """Yield the run so far: it is told when no other member comes."""
+        if self.members:
+            yield Wait(tuple(self.members), (0,), self._over(), absence=True)

@@ -1,0 +1,212 @@
+"""One instance of each operand: what conjunction, concurrency and the sequence relations have in common.
+
+Instances are held per operand, oldest first, until no composite could end early enough to contain them. When one comes,
+it is combined with those that are held; under *consume* with the oldest that fit, operand by operand in the order of
+writing, under *reuse* with all that fit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ontosub.composite.conditions import Conditions
+from ontosub.composite.instance import Instance, Rows, composed, from_plain, joined, to_plain
+from ontosub.composite.machine import Wait, Work
+from ontosub.composite.moments import FOREVER
+
+STEPS_MAX = 100_000
+"""How many candidates may be looked at for one instance: a condition that nothing meets must not cost everything."""
+
+Fits = Callable[[Instance, Instance], bool]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is the same for all machines of a join.
+
+    `operand_of` says which operand stands at each position: equal operands are one, at several positions. `triggers`
+    are the positions at which a composite can be completed, `kept` the operands of which instances are held.
+    `fits` is asked of neighbours. `at_once` says that the constituents end together. With `interchangeable`
+    positions, equal operands are in canonical order. `shares_more` says that operands share variables by which the
+    work is not divided; `renamed`, that some operands are the same subscription under different names, so that one
+    match comes several times.
+    """
+
+    operand_of: tuple[int, ...]
+    triggers: tuple[int, ...]
+    kept: frozenset[int]
+    window: int
+    where: Conditions
+    consumes: bool
+    fits: Fits | None = None
+    at_once: bool = False
+    interchangeable: bool = False
+    shares_more: bool = True
+    renamed: bool = False
+    work: Work = field(default_factory=Work)
+    positions: list[tuple[int, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        operands = range(max(self.operand_of) + 1)
+        self.positions = [tuple(p for p in self.triggers if self.operand_of[p] == each) for each in operands]
+        if self.interchangeable:
+            # The newest instance stands last among equals, so only there can it complete a composite.
+            self.positions = [positions[-1:] for positions in self.positions]
+
+
+class JoinMachine:
+    """Holds instances of each operand, and combines them."""
+
+    __slots__ = ("_held", "_plan", "_used", "scheduled")
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._held: list[deque[tuple[int, Instance]]] = [deque() for _ in plan.positions]
+        self._used: Instance | None = None  # the last that completed a composite and was used up
+        self.scheduled = FOREVER
+
+    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+        """Combine the instance with those that are held; hold it, unless it was used up."""
+        plan = self._plan
+        end = instance.end
+        last = instance.start + plan.window
+        if instance.expires < last:
+            last = instance.expires
+        if last < end or (plan.renamed and self._used is not None and _same(instance, self._used)):
+            return []
+        found = self._completed(operand, instance) if plan.positions[operand] else []
+        if operand in plan.kept and not (found and plan.consumes):
+            self._held[operand].append((end if plan.at_once else last, instance))
+        return found
+
+    def _completed(self, operand: int, instance: Instance) -> list[Instance]:
+        plan = self._plan
+        end = instance.end
+        for held in self._held:
+            while held and held[0][0] < end:
+                held.popleft()
+        search = self._pairs if len(plan.operand_of) == 2 else self._combinations
+        found: list[Instance] = []
+        for position in plan.positions[operand]:
+            for constituents, rows in search(instance, position):
+                found.append(composed(constituents, rows))
+                if plan.consumes:
+                    self._consume(constituents, instance)
+                    return found
+        return found
+
+    def _consume(self, constituents: tuple[Instance, ...], newest: Instance) -> None:
+        """Use up the constituents; the newest is not held yet."""
+        if self._plan.renamed:
+            self._used = newest
+            for held in self._held:
+                kept = [entry for entry in held if not any(_same(entry[1], used) for used in constituents)]
+                held.clear()
+                held.extend(kept)
+            return
+        for operand, used in zip(self._plan.operand_of, constituents, strict=True):
+            if used is not newest:
+                held = self._held[operand]
+                del held[next(number for number, entry in enumerate(held) if entry[1] is used)]
+
+    def _pairs(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
+        """Yield the pairs of the instance at a position with one that is held, the oldest first."""
+        plan = self._plan
+        fits, end = plan.fits, instance.end
+        for steps, (last, other) in enumerate(self._held[plan.operand_of[1 - position]], 1):
+            plan.work.steps += 1
+            if steps > STEPS_MAX:
+                plan.work.overruns += 1
+                return
+            pair = (instance, other) if position == 0 else (other, instance)
+            if last < end or (fits is not None and not fits(*pair)) or (plan.renamed and _same(*pair)):
+                continue
+            rows = self._joined(pair[0].rows, pair[1].rows)
+            if plan.where:
+                rows = plan.where.holding(rows)
+            if rows:
+                yield pair, rows
+
+    def _joined(self, first: Rows, second: Rows) -> Rows:
+        if not self._plan.shares_more and len(first) == 1 and len(second) == 1:
+            return ({**first[0], **second[0]},)
+        return joined(first, second)
+
+    def _combinations(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
+        """Yield what the instance at a position completes: for the first operand the oldest first, then the next."""
+        plan, held, end = self._plan, self._held, instance.end
+        steps = 0
+
+        def extend(chosen: tuple[Instance, ...], rows: Rows) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
+            nonlocal steps
+            at = len(chosen)
+            if at == len(plan.operand_of):
+                passed = plan.where.holding(rows)
+                if passed:
+                    yield chosen, passed
+                return
+            candidates = ((FOREVER, instance),) if at == position else held[plan.operand_of[at]]
+            for last, candidate in candidates:
+                steps += 1
+                if steps > STEPS_MAX:
+                    return
+                if last < end or not self._may_follow(chosen, candidate, instance if at != position else None):
+                    continue
+                merged = self._joined(rows, candidate.rows)
+                if merged:
+                    yield from extend((*chosen, candidate), merged)
+
+        yield from extend((), ({},))
+        plan.work.steps += steps
+        plan.work.overruns += steps > STEPS_MAX
+
+    def _may_follow(self, chosen: tuple[Instance, ...], candidate: Instance, newest: Instance | None) -> bool:
+        """Say whether the candidate can be the next constituent after those chosen."""
+        plan, at = self._plan, len(chosen)
+        if (newest is not None and _same(candidate, newest)) or any(_same(candidate, each) for each in chosen):
+            return False
+        if plan.fits is not None and chosen and not plan.fits(chosen[-1], candidate):
+            return False
+        if not plan.interchangeable:
+            return True
+        equals = [each for number, each in enumerate(chosen) if plan.operand_of[number] == plan.operand_of[at]]
+        return not equals or equals[-1].key < candidate.key
+
+    def advance(self, moment: int) -> list[Instance]:
+        """Forget what can no longer become part of a composite."""
+        for held in self._held:
+            while held and held[0][0] <= moment:
+                held.popleft()
+        return []
+
+    def due(self) -> int:
+        """Return when the first of the oldest is to be forgotten."""
+        return min([held[0][0] for held in self._held if held], default=FOREVER)
+
+    def live(self) -> int:
+        """Return how many instances are held."""
+        return sum(map(len, self._held))
+
+    def waiting(self) -> Iterator[Wait]:
+        """Yield each instance that is held, with the operands of which none is."""
+        missing = tuple(operand for operand, held in enumerate(self._held) if not held)
+        for operand, held in enumerate(self._held):
+            wanted = missing or tuple(each for each in range(len(self._held)) if each != operand) or (operand,)
+            for last, instance in held:
+                yield Wait((instance,), wanted, last)
+
+    def state(self) -> Any:
+        """Return what is held."""
+        return [[[last, to_plain(instance)] for last, instance in held] for held in self._held]
+
+    def restore(self, state: Any) -> None:
+        """Hold what a state says."""
+        self._held = [deque((last, from_plain(instance)) for last, instance in held) for held in state]
+
+
+def _same(left: Instance, right: Instance) -> bool:
+    """Say whether both are one instance, or one match under different names."""
+    return left is right or (left.label is not None and left.label == right.label and left.end == right.end)

@@ -65,7 +65,7 @@ class JoinMachine:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._held: list[deque[tuple[int, Instance]]] = [deque() for _ in plan.positions]
-        self._used: Instance | None = None  # the last that completed a composite and was used up
+        self._used: list[Instance] = []  # at this moment: they may still come under another name
         self.scheduled = FOREVER
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
@@ -75,7 +75,7 @@ class JoinMachine:
         last = instance.start + plan.window
         if instance.expires < last:
             last = instance.expires
-        if last < end or (plan.renamed and self._used is not None and _same(instance, self._used)):
+        if last < end or (plan.renamed and any(_same(instance, used) for used in self._used)):
             return []
         found = self._completed(operand, instance) if plan.positions[operand] else []
         if operand in plan.kept and not (found and plan.consumes):
@@ -89,19 +89,22 @@ class JoinMachine:
             while held and held[0][0] < end:
                 held.popleft()
         search = self._pairs if len(plan.operand_of) == 2 else self._combinations
-        found: list[Instance] = []
-        for position in plan.positions[operand]:
-            for constituents, rows in search(instance, position):
-                found.append(composed(constituents, rows))
-                if plan.consumes:
-                    self._consume(constituents, instance)
-                    return found
-        return found
+        if not plan.consumes:
+            return [composed(*each) for position in plan.positions[operand] for each in search(instance, position)]
+        oldest = [next(search(instance, position), None) for position in plan.positions[operand]]
+        completed = [each for each in oldest if each is not None]
+        if not completed:
+            return []
+        constituents, rows = completed[0]
+        if len(completed) > 1:
+            constituents, rows = min(completed, key=lambda each: [part.key for part in each[0]])
+        self._consume(constituents, instance)
+        return [composed(constituents, rows)]
 
     def _consume(self, constituents: tuple[Instance, ...], newest: Instance) -> None:
         """Use up the constituents; the newest is not held yet."""
         if self._plan.renamed:
-            self._used = newest
+            self._used = [used for used in (*self._used, *constituents) if used.end == newest.end]
             for held in self._held:
                 kept = [entry for entry in held if not any(_same(entry[1], used) for used in constituents)]
                 held.clear()
@@ -180,11 +183,17 @@ class JoinMachine:
         for held in self._held:
             while held and held[0][0] <= moment:
                 held.popleft()
+        if self._used and self._used[0].end <= moment:
+            self._used = []
         return []
 
     def due(self) -> int:
         """Return when the first of the oldest is to be forgotten."""
-        return min([held[0][0] for held in self._held if held], default=FOREVER)
+        first = self._used[0].end if self._used else FOREVER
+        for held in self._held:
+            if held and held[0][0] < first:
+                first = held[0][0]
+        return first
 
     def live(self) -> int:
         """Return how many instances are held."""

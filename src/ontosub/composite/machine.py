@@ -74,8 +74,10 @@ class Behaviour:
     """How an operator is run: what makes a machine for a key, the values of the correlating variables.
 
     `delay` is how long after the end of its instances it may take to know them, beyond what its operands take.
+    `first` makes the machine of an operator that waits for something from the start, and is not divided.
     """
 
     make: Callable[[tuple[str, ...]], Machine]
     delay: int = 0
+    first: Callable[[], Machine] | None = None
     work: Work = field(default_factory=Work)

@@ -21,12 +21,14 @@ def negation(pattern: Negation, origin: int | None, lifetime: int) -> Behaviour:
     window, where, names = ticks_of(pattern.window), Conditions(pattern.where), pattern.per
 
     def make(key: tuple[str, ...]) -> SilenceMachine:
-        machine = SilenceMachine(window, where, dict(zip(names, key, strict=True)), lifetime)
-        if not names and origin is not None:
-            machine.begin(origin)
+        return SilenceMachine(window, where, dict(zip(names, key, strict=True)), lifetime)
+
+    def first() -> SilenceMachine:
+        machine = make(())
+        machine.begin(origin)
         return machine
 
-    return Behaviour(make)
+    return Behaviour(make, first=None if names or origin is None else first)
 
 
 class SilenceMachine:
@@ -39,7 +41,7 @@ class SilenceMachine:
         self._since: int | None = None
         self.scheduled = FOREVER
 
-    def begin(self, moment: int) -> None:
+    def begin(self, moment: int | None) -> None:
         """Let a window begin."""
         self._since = moment
 

@@ -100,7 +100,6 @@ class Network:
         self._nodes[pattern, origin] = node
         for number, each in enumerate(below):
             each.parents.append((node, number))
-        node.begin()
         self._schedule(node)
         return node
 

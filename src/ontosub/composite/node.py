@@ -45,12 +45,9 @@ class Node:
         self._names = correlating(pattern)
         self._machines: dict[Values, Machine] = {}
         self._due: list[tuple[int, Values]] = []
-
-    def begin(self) -> None:
-        """Make the machine of a node that is not divided: some wait from the start."""
-        if not self._names:
-            machine = self._machines[()] = self._make(())
-            self._settle((), machine)
+        if behaviour.first is not None:
+            self._machines[()] = behaviour.first()
+            self._settle((), self._machines[()])
 
     def run(self, watermark: int) -> list[Instance]:
         """Do all that can be done when everything that ends by the watermark is known; return new instances."""

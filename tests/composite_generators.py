@@ -42,6 +42,7 @@ class Drawing:
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
+        self._names = NAMES[: self._random.choice([1, 2, 2, 3])]
 
     def pattern(self, depth: int) -> EventPattern:
         """Return a pattern of at most so many operators above each other, and at least one."""
@@ -50,7 +51,7 @@ class Drawing:
     def _below(self, depth: int) -> EventPattern:
         if depth > 1 and self._random.random() < 0.4:
             return self.pattern(depth - 1)
-        return Primitive(self._random.choice(NAMES), self._random.choice(CHOICES))
+        return Primitive(self._random.choice(self._names), self._random.choice(CHOICES))
 
     def _window(self) -> timedelta:
         return timedelta(microseconds=self._random.randint(1, 12))

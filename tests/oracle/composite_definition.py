@@ -162,6 +162,15 @@ def ticks(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1)
 
 
+def delay(pattern: EventPattern) -> int:  # W3
+    """Return how long after its end an instance may be unknown."""
+    below = max(map(delay, operands_of(pattern)), default=0)
+    match pattern:
+        case Exclusion() | Iteration(count=None) | Disjunction(window=timedelta()):
+            return below + ticks(pattern.window)
+    return below
+
+
 def holding(pattern, rows):  # A2
     def ok(row):
         bound = {Variable(name): NUMBERS[text] for name, text in row if text in NUMBERS}

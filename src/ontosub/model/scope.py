@@ -18,6 +18,7 @@ from ontosub.model.composite import (
     Primitive,
     Restriction,
     operands_of,
+    walk,
 )
 
 Names = frozenset[str]
@@ -64,13 +65,27 @@ def correlating(pattern: EventPattern) -> tuple[str, ...]:
     return tuple(sorted(reduce(Names.intersection, map(certain, operands_of(pattern)))))
 
 
-def dividing(composite: Composite) -> tuple[str, ...]:
-    """Return the variables by which a history can be divided so that the parts have the detections of the whole.
+def dividing(composite: Composite) -> dict[str, tuple[str, ...]]:
+    """Return by which variables a history can be divided so that the parts together have the detections of the whole.
 
-    They correlate all operands of all operators. Who spreads the work sends each answer of a match to the part of its
-    values of these variables; without any, the composite is worked on in one place.
+    For each primitive subscription these are variables of its answers, in the same order for all: an answer belongs to
+    the part of its values. Without any, the composite is worked on in one place.
     """
-    return tuple(sorted(_dividing(composite.pattern))) if _divides(composite.pattern) else ()
+    primitives = [part for part in walk(composite.pattern) if isinstance(part, Primitive)]
+    shared = sorted(_dividing(composite.pattern)) if _divides(composite.pattern) else []
+    sources = {name: _sources(name, primitives) for name in shared}
+    usable = [name for name in shared if sources[name] is not None]
+    return {part.subscription_id: tuple((sources[name] or {})[part.subscription_id] for name in usable) for part in primitives}
+
+
+def _sources(name: str, primitives: list[Primitive]) -> dict[str, str] | None:
+    """Return what a variable is called in each subscription's answers; None when one subscription has two names for it."""
+    found: dict[str, str] = {}
+    for primitive in primitives:
+        source = next(old for old, new in primitive.variables if new == name)
+        if found.setdefault(primitive.subscription_id, source) != source:
+            return None
+    return found
 
 
 def _dividing(pattern: EventPattern) -> Names:

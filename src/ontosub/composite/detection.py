@@ -55,21 +55,25 @@ def _answer(binding: Binding) -> str:
     return ", ".join(f"?{name} = {term}" for name, term in sorted(binding.items()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Detection:
-    """A composite event that a composite subscription asked for. `str()` shows how it came about.
-
-    `key` tells detections apart for good: the same history gives the same ones, in whatever order it arrives.
-    """
+    """A composite event that a composite subscription asked for. `str()` shows how it came about."""
 
     subscription_id: str
     pattern: EventPattern = field(repr=False, compare=False)
     instance: Instance = field(repr=False, compare=False)
-    key: str = field(init=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def key(self) -> str:
+        """What tells it from other detections, and is the same when it is found again."""
         told = repr((self.subscription_id, self.instance.key))
-        object.__setattr__(self, "key", sha256(told.encode(errors="surrogatepass")).hexdigest()[:32])
+        return sha256(told.encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Detection) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def interval(self) -> Interval:

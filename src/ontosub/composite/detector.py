@@ -15,7 +15,7 @@ from typing import Any
 from ontosub.composite.detection import Detection
 from ontosub.composite.instance import Row, Rows
 from ontosub.composite.moments import FOREVER, moment_of, ticks, ticks_of
-from ontosub.composite.network import Found, Network
+from ontosub.composite.network import Found, Network, Pending
 from ontosub.composite.terms import scoped, text_of
 from ontosub.composite.waiting import Waiting, described
 from ontosub.model.composite import Composite
@@ -70,7 +70,7 @@ class Detector:
         self._lifetime = FOREVER if lifetime is None else ticks_of(lifetime)
         self._watermark = None if start is None else ticks(start)
         self._network = Network(self._lifetime)
-        self._pending: list[tuple[int, int, str, str, int, Rows, int]] = []
+        self._pending: list[Pending] = []
         self._matches = self._late = self._repeated = self._detections = 0
         self.late: deque[Match] = deque(maxlen=LATE_KEPT)
 
@@ -109,7 +109,9 @@ class Detector:
         if match.interval is None:
             raise UsageError(f"the match of event {match.event_id!r} has no time: give the event one (time=…)")
         rows = tuple([_row(binding, match.event_id) for binding in match.bindings]) or ({},)
-        start, end = ticks(match.interval.start), ticks(match.interval.end)
+        interval = match.interval
+        end = ticks(interval.end)
+        start = end if interval.start is interval.end else ticks(interval.start)
         lives = None if lifetime is None else ticks_of(lifetime)
         if not self.put(match.subscription_id, match.event_id, start, end, rows, lives):
             self.late.append(match)
@@ -159,15 +161,18 @@ class Detector:
         return [Detection(id, composites[id][0].pattern, instance) for id, instance in found]
 
     def _released(self, watermark: int) -> list[Found]:
-        """Bring all matches that the watermark has passed to the operators; one that repeats another is left out."""
-        pending, found, last = self._pending, list[Found](), None
+        """Bring the matches that the watermark has passed to the operators, those with the same interval together."""
+        pending, found = self._pending, list[Found]()
         while pending and pending[0][0] <= watermark:
-            end, start, event_id, subscription_id, _, rows, expires = heappop(pending)
-            if (end, start, event_id, subscription_id) == last:
-                self._repeated += 1
-                continue
-            last = (end, start, event_id, subscription_id)
-            found += self._network.put(subscription_id, event_id, start, end, rows, expires)
+            match = heappop(pending)
+            together = [match]
+            while pending and pending[0][0] == match[0] and pending[0][1] == match[1]:
+                other = heappop(pending)
+                if other[2:4] == together[-1][2:4]:
+                    self._repeated += 1
+                else:
+                    together.append(other)
+            found += self._network.put(together)
         return found
 
     @property

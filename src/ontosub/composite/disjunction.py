@@ -41,13 +41,13 @@ def _of(*chosen: tuple[int, Instance], rows: Rows) -> Instance:
 class PairingMachine:
     """Holds instances until they have a partner or can have none any more."""
 
-    __slots__ = ("_consumes", "_held", "_paired", "_where", "_window", "scheduled")
+    __slots__ = ("_consumes", "_held", "_paired", "_where", "_window", "due", "scheduled")
 
     def __init__(self, window: int, where: Conditions, consumes: bool) -> None:
         self._window, self._where, self._consumes = window, where, consumes
         self._held: list[tuple[int, int, Instance]] = []  # the last moment for a partner, operand, instance
         self._paired: set[int] = set()  # the ids of held instances that have had one
-        self.scheduled = FOREVER
+        self.due = self.scheduled = FOREVER
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """Pair the instance with one that waits (consume) or with all that fit (reuse)."""
@@ -57,8 +57,10 @@ class PairingMachine:
         if self._consumes and pairs:
             [(other, pair), *_] = pairs
             self._held.remove(other)
+            self._reckon()
             return [*found, pair]
         self._held.append(entry)
+        self._reckon()
         for other, _ in pairs:
             self._paired |= {id(other[2]), id(instance)}
         return [*found, *(pair for _, pair in pairs)]
@@ -86,11 +88,11 @@ class PairingMachine:
             elif rows := self._where.holding(instance.rows):
                 found.append(_of((operand, instance), rows=rows))
         self._held = kept
+        self._reckon()
         return found
 
-    def due(self) -> int:
-        """Return when the first stands alone."""
-        return min([last for last, _, _ in self._held], default=FOREVER)
+    def _reckon(self) -> None:
+        self.due = min([last for last, _, _ in self._held], default=FOREVER)
 
     def live(self) -> int:
         """Return how many wait for a partner."""
@@ -110,3 +112,4 @@ class PairingMachine:
         self._held = [(last, operand, from_plain(plain)) for last, operand, plain, _ in state]
         paired = [entry[3] for entry in state]
         self._paired = {id(entry[2]) for entry, had in zip(self._held, paired, strict=True) if had}
+        self._reckon()

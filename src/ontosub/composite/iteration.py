@@ -41,13 +41,13 @@ def iteration(pattern: Iteration) -> Behaviour:
 class _Run:
     """The members so far. A member that is outlived leaves, and with it all before it: what is left is in a row."""
 
-    __slots__ = ("_plan", "_row", "members", "scheduled")
+    __slots__ = ("_plan", "_row", "due", "members", "scheduled")
 
     def __init__(self, plan: Plan, key: tuple[str, ...]) -> None:
         self._plan = plan
         self._row = dict(zip(plan.names, key, strict=True))
         self.members: list[Instance] = []
-        self.scheduled = FOREVER
+        self.due = self.scheduled = FOREVER
 
     def live(self) -> int:
         """Return how many members there are."""
@@ -60,6 +60,7 @@ class _Run:
     def restore(self, state: Any) -> None:
         """Take over members."""
         self.members = [from_plain(plain) for plain in state]
+        self._reckon()
 
     def _outlive(self, moment: int) -> None:
         for number in range(len(self.members) - 1, -1, -1):
@@ -72,9 +73,9 @@ class _Run:
         rows = self._plan.where.holding((row,))
         return [composed(tuple(members), rows)] if rows else []
 
-    def _over(self) -> int:
-        """Return the last moment at which another member can come."""
-        return self.members[-1].end + self._plan.window if self.members else FOREVER
+    def _reckon(self) -> None:
+        """Note the last moment at which another member can come."""
+        self.due = min(FOREVER, self.members[-1].end + self._plan.window) if self.members else FOREVER
 
 
 class CountingMachine(_Run):
@@ -84,33 +85,35 @@ class CountingMachine(_Run):
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """Add a member; the last n are a composite, if the conditions hold for them."""
-        self.advance(instance.end - 1)
+        if self.due < instance.end:
+            self.members = []
         count = self._plan.count or 1
         self._outlive(instance.end)
         self.members.append(instance)
-        if len(self.members) < count:
-            return []
-        found = self._composed(self.members[-count:])
-        if found and self._plan.consumes:
-            self.members = []
-        else:
-            del self.members[: len(self.members) - count + 1]
+        found: list[Instance] = []
+        if len(self.members) == count:
+            found = self._composed(self.members)
+            self.members = [] if found and self._plan.consumes else self.members[1:]
+        self._reckon()
         return found
 
-    def advance(self, moment: int) -> list[Instance]:
-        """Forget members after which no other can come in time, or that are outlived."""
-        if self.members and min(self._over(), self.members[-1].expires) <= moment:
-            self.members = []
-        return []
+    def _reckon(self) -> None:
+        """Note when all members are to be forgotten: no other can come in time, or the last is outlived."""
+        super()._reckon()
+        if self.members:
+            self.due = min(self.due, self.members[-1].expires)
 
-    def due(self) -> int:
-        """Return when all members are to be forgotten."""
-        return min(self._over(), self.members[-1].expires) if self.members else FOREVER
+    def advance(self, moment: int) -> list[Instance]:
+        """Forget the members when their time is over."""
+        if self.due <= moment:
+            self.members = []
+            self._reckon()
+        return []
 
     def waiting(self) -> Iterator[Wait]:
         """Yield the members so far."""
         if self.members:
-            yield Wait(tuple(self.members), (0,), self.due())
+            yield Wait(tuple(self.members), (0,), self.due)
 
 
 class OpenMachine(_Run):
@@ -123,23 +126,21 @@ class OpenMachine(_Run):
         found = self.advance(instance.end - 1)
         self._outlive(instance.end)
         self.members.append(instance)
+        self._reckon()
         if len(self.members) == COUNT_MAX:
             found += self._ended()
         return found
 
     def advance(self, moment: int) -> list[Instance]:
         """End the run when no other member can come in time."""
-        return self._ended() if self._over() <= moment else []
+        return self._ended() if self.due <= moment else []
 
     def _ended(self) -> list[Instance]:
         members, self.members = self.members, []
+        self._reckon()
         return self._composed(members)
-
-    def due(self) -> int:
-        """Return when the run ends."""
-        return self._over()
 
     def waiting(self) -> Iterator[Wait]:
         """Yield the run so far: it is told when no other member comes."""
         if self.members:
-            yield Wait(tuple(self.members), (0,), self._over(), absence=True)
+            yield Wait(tuple(self.members), (0,), self.due, absence=True)

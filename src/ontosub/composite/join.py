@@ -1,13 +1,12 @@
 """One instance of each operand: what conjunction, concurrency and the sequence relations have in common.
 
-Instances are held per operand, oldest first, until no composite could end early enough to contain them. When one comes,
-it is combined with those that are held; under *consume* with the oldest that fit, operand by operand in the order of
-writing, under *reuse* with all that fit.
+Instances are held, oldest first, until no composite could end early enough to contain them. When one comes, it is
+combined with those that are held; under *consume* with the oldest that fit, operand by operand in the order of writing,
+under *reuse* with all that fit.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,9 +47,11 @@ class Plan:
     renamed: bool = False
     work: Work = field(default_factory=Work)
     positions: list[tuple[int, ...]] = field(init=False)
+    keeps: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
         operands = range(max(self.operand_of) + 1)
+        self.keeps = [each in self.kept for each in operands]
         self.positions = [tuple(p for p in self.triggers if self.operand_of[p] == each) for each in operands]
         if self.interchangeable:
             # The newest instance stands last among equals, so only there can it complete a composite.
@@ -58,41 +59,49 @@ class Plan:
 
 
 class JoinMachine:
-    """Holds instances of each operand, and combines them."""
+    """Holds instances, each with its operand and the last moment at which a composite that contains it may end."""
 
-    __slots__ = ("_held", "_plan", "_used", "scheduled")
+    __slots__ = ("_held", "_plan", "_used", "due", "scheduled")
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._held: list[deque[tuple[int, Instance]]] = [deque() for _ in plan.positions]
-        self._used: list[Instance] = []  # at this moment: they may still come under another name
-        self.scheduled = FOREVER
+        self._held: list[tuple[int, int, Instance]] = []
+        self._used: tuple[Instance, ...] = ()  # at this moment: they may still come under another name
+        self.due = self.scheduled = FOREVER
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """Combine the instance with those that are held; hold it, unless it was used up."""
         plan = self._plan
-        end = instance.end
         last = instance.start + plan.window
         if instance.expires < last:
             last = instance.expires
-        if last < end or (plan.renamed and any(_same(instance, used) for used in self._used)):
+        if last < instance.end or (self._used and any(_same(instance, used) for used in self._used)):
             return []
-        found = self._completed(operand, instance) if plan.positions[operand] else []
-        if operand in plan.kept and not (found and plan.consumes):
-            self._held[operand].append((end if plan.at_once else last, instance))
+        found: list[Instance] = []
+        if self._held and plan.positions[operand]:
+            found = self._completed(operand, instance)
+            if found and plan.consumes:
+                return found
+        if plan.keeps[operand]:
+            if plan.at_once:
+                last = instance.end
+            self._held.append((last, operand, instance))
+            if last < self.due:
+                self.due = last
         return found
 
     def _completed(self, operand: int, instance: Instance) -> list[Instance]:
-        plan = self._plan
-        end = instance.end
-        for held in self._held:
-            while held and held[0][0] < end:
-                held.popleft()
+        plan, held = self._plan, self._held
+        while held and held[0][0] < instance.end:
+            del held[0]
         search = self._pairs if len(plan.operand_of) == 2 else self._combinations
         if not plan.consumes:
             return [composed(*each) for position in plan.positions[operand] for each in search(instance, position)]
-        oldest = [next(search(instance, position), None) for position in plan.positions[operand]]
-        completed = [each for each in oldest if each is not None]
+        completed = []
+        for position in plan.positions[operand]:
+            for each in search(instance, position):
+                completed.append(each)
+                break
         if not completed:
             return []
         constituents, rows = completed[0]
@@ -103,29 +112,31 @@ class JoinMachine:
 
     def _consume(self, constituents: tuple[Instance, ...], newest: Instance) -> None:
         """Use up the constituents; the newest is not held yet."""
+        held = self._held
         if self._plan.renamed:
-            self._used = [used for used in (*self._used, *constituents) if used.end == newest.end]
-            for held in self._held:
-                kept = [entry for entry in held if not any(_same(entry[1], used) for used in constituents)]
-                held.clear()
-                held.extend(kept)
+            self._used = tuple(used for used in (*self._used, *constituents) if used.end == newest.end)
+            self.due = min(self.due, newest.end)
+            held[:] = [entry for entry in held if not any(_same(entry[2], used) for used in constituents)]
             return
-        for operand, used in zip(self._plan.operand_of, constituents, strict=True):
-            if used is not newest:
-                held = self._held[operand]
-                del held[next(number for number, entry in enumerate(held) if entry[1] is used)]
+        for used in constituents:
+            for number, entry in enumerate(held):
+                if entry[2] is used:
+                    del held[number]
+                    break
 
     def _pairs(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield the pairs of the instance at a position with one that is held, the oldest first."""
         plan = self._plan
-        fits, end = plan.fits, instance.end
-        for steps, (last, other) in enumerate(self._held[plan.operand_of[1 - position]], 1):
+        fits, end, wanted = plan.fits, instance.end, plan.operand_of[1 - position]
+        for steps, (last, operand, other) in enumerate(self._held, 1):
             plan.work.steps += 1
             if steps > STEPS_MAX:
                 plan.work.overruns += 1
                 return
+            if operand != wanted or last < end:
+                continue
             pair = (instance, other) if position == 0 else (other, instance)
-            if last < end or (fits is not None and not fits(*pair)) or (plan.renamed and _same(*pair)):
+            if (fits is not None and not fits(*pair)) or (plan.renamed and _same(*pair)):
                 continue
             rows = self._joined(pair[0].rows, pair[1].rows)
             if plan.where:
@@ -140,7 +151,11 @@ class JoinMachine:
 
     def _combinations(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield what the instance at a position completes: for the first operand the oldest first, then the next."""
-        plan, held, end = self._plan, self._held, instance.end
+        plan, end = self._plan, instance.end
+        usable: dict[int, list[Instance]] = {}
+        for last, operand, held in self._held:
+            if last >= end:
+                usable.setdefault(operand, []).append(held)
         steps = 0
 
         def extend(chosen: tuple[Instance, ...], rows: Rows) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
@@ -151,20 +166,20 @@ class JoinMachine:
                 if passed:
                     yield chosen, passed
                 return
-            candidates = ((FOREVER, instance),) if at == position else held[plan.operand_of[at]]
-            for last, candidate in candidates:
+            for candidate in (instance,) if at == position else usable.get(plan.operand_of[at], ()):
                 steps += 1
                 if steps > STEPS_MAX:
                     return
-                if last < end or not self._may_follow(chosen, candidate, instance if at != position else None):
-                    continue
-                merged = self._joined(rows, candidate.rows)
-                if merged:
-                    yield from extend((*chosen, candidate), merged)
+                if self._may_follow(chosen, candidate, instance if at != position else None):
+                    merged = self._joined(rows, candidate.rows)
+                    if merged:
+                        yield from extend((*chosen, candidate), merged)
 
-        yield from extend((), ({},))
-        plan.work.steps += steps
-        plan.work.overruns += steps > STEPS_MAX
+        try:
+            yield from extend((), ({},))
+        finally:
+            plan.work.steps += steps
+            plan.work.overruns += steps > STEPS_MAX
 
     def _may_follow(self, chosen: tuple[Instance, ...], candidate: Instance, newest: Instance | None) -> bool:
         """Say whether the candidate can be the next constituent after those chosen."""
@@ -180,40 +195,33 @@ class JoinMachine:
 
     def advance(self, moment: int) -> list[Instance]:
         """Forget what can no longer become part of a composite."""
-        for held in self._held:
-            while held and held[0][0] <= moment:
-                held.popleft()
+        held = self._held
+        while held and held[0][0] <= moment:
+            del held[0]
         if self._used and self._used[0].end <= moment:
-            self._used = []
+            self._used = ()
+        self.due = min(held[0][0] if held else FOREVER, self._used[0].end if self._used else FOREVER)
         return []
-
-    def due(self) -> int:
-        """Return when the first of the oldest is to be forgotten."""
-        first = self._used[0].end if self._used else FOREVER
-        for held in self._held:
-            if held and held[0][0] < first:
-                first = held[0][0]
-        return first
 
     def live(self) -> int:
         """Return how many instances are held."""
-        return sum(map(len, self._held))
+        return len(self._held)
 
     def waiting(self) -> Iterator[Wait]:
-        """Yield each instance that is held, with the operands of which none is."""
-        missing = tuple(operand for operand, held in enumerate(self._held) if not held)
-        for operand, held in enumerate(self._held):
-            wanted = missing or tuple(each for each in range(len(self._held)) if each != operand) or (operand,)
-            for last, instance in held:
-                yield Wait((instance,), wanted, last)
+        """Yield each instance that is held, with the operands of which none is, or else all others."""
+        operands = dict.fromkeys(self._plan.operand_of)
+        missing = tuple(each for each in operands if not any(operand == each for _, operand, _ in self._held))
+        for last, operand, instance in self._held:
+            yield Wait((instance,), missing or tuple(each for each in operands if each != operand) or (operand,), last)
 
     def state(self) -> Any:
         """Return what is held."""
-        return [[[last, to_plain(instance)] for last, instance in held] for held in self._held]
+        return [[last, operand, to_plain(instance)] for last, operand, instance in self._held]
 
     def restore(self, state: Any) -> None:
         """Hold what a state says."""
-        self._held = [deque((last, from_plain(instance)) for last, instance in held) for held in state]
+        self._held = [(last, operand, from_plain(plain)) for last, operand, plain in state]
+        self.due = self._held[0][0] if self._held else FOREVER
 
 
 def _same(left: Instance, right: Instance) -> bool:

@@ -28,8 +28,13 @@ class Wait:
 
 
 class Machine(Protocol):
-    """An operator at work. `scheduled` belongs to whoever runs it: when it is to be told the time next."""
+    """An operator at work.
 
+    `due` is a moment no later than the first at which `advance` would decide something, and the first at which it may
+    forget something. `scheduled` belongs to whoever runs it: when it will be told the time next.
+    """
+
+    due: int
     scheduled: int
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
@@ -38,10 +43,6 @@ class Machine(Protocol):
 
     def advance(self, moment: int) -> list[Instance]:
         """Take note that all instances that end by `moment` have come; return the composites that this decides."""
-        ...
-
-    def due(self) -> int:
-        """Return the first moment at which `advance` would decide or forget something."""
         ...
 
     def live(self) -> int:
@@ -74,10 +75,12 @@ class Behaviour:
     """How an operator is run: what makes a machine for a key, the values of the correlating variables.
 
     `delay` is how long after the end of its instances it may take to know them, beyond what its operands take.
+    `openers` are the operands whose instances mean something to a machine that holds nothing yet; None means all.
     `first` makes the machine of an operator that waits for something from the start, and is not divided.
     """
 
     make: Callable[[tuple[str, ...]], Machine]
     delay: int = 0
+    openers: frozenset[int] | None = None
     first: Callable[[], Machine] | None = None
     work: Work = field(default_factory=Work)

@@ -34,22 +34,23 @@ def negation(pattern: Negation, origin: int | None, lifetime: int) -> Behaviour:
 class SilenceMachine:
     """Knows since when there was no instance, as long as the window is open."""
 
-    __slots__ = ("_lifetime", "_row", "_since", "_where", "_window", "scheduled")
+    __slots__ = ("_lifetime", "_row", "_since", "_where", "_window", "due", "scheduled")
 
     def __init__(self, window: int, where: Conditions, row: Row, lifetime: int) -> None:
         self._window, self._where, self._row, self._lifetime = window, where, row, lifetime
         self._since: int | None = None
-        self.scheduled = FOREVER
+        self.due = self.scheduled = FOREVER
 
     def begin(self, moment: int | None) -> None:
-        """Let a window begin."""
+        """Let a window begin, or none."""
         self._since = moment
+        self.due = FOREVER if moment is None else moment + self._window
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """End the window, and begin another."""
         found = self.advance(instance.end - 1)
         if self._where.holding(instance.rows):
-            self._since = instance.end
+            self.begin(instance.end)
         return found
 
     def advance(self, moment: int) -> list[Instance]:
@@ -57,13 +58,9 @@ class SilenceMachine:
         if self._since is None or self._since + self._window > moment:
             return []
         start, end = self._since, self._since + self._window
-        self._since = None
+        self.begin(None)
         tag = "\x1e".join(self._row.values())
         return [Instance(start, end, (self._row,), (), expires=min(FOREVER, end + self._lifetime), tag=tag)]
-
-    def due(self) -> int:
-        """Return when the window is over."""
-        return FOREVER if self._since is None else self._since + self._window
 
     def live(self) -> int:
         """Return how many windows are open."""
@@ -80,4 +77,4 @@ class SilenceMachine:
 
     def restore(self, state: Any) -> None:
         """Take over an open window."""
-        self._since = state
+        self.begin(state)

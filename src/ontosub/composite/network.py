@@ -29,6 +29,21 @@ class Found(NamedTuple):
     instance: Instance
 
 
+Pending: TypeAlias = tuple[int, int, str, str, int, Rows, int]
+"""A match: end, start, event and subscription id, its number in the order of arrival, answers, and until when it lives."""
+
+
+class _Plan(NamedTuple):
+    """What is done with the matches of a subscription: routes, and leaves with their operand and the route's number.
+
+    `others` are the routes that lead to more than leaves.
+    """
+
+    routes: list[_Route]
+    leaves: list[tuple[Node, int, int]]
+    others: list[int]
+
+
 class _Route:
     """Where the matches of a primitive subscription go, under the names that a pattern has for their variables."""
 
@@ -56,6 +71,7 @@ class Network:
         self._nodes: dict[tuple[EventPattern, Origin], Node] = {}
         self._routes: dict[str, dict[tuple[Primitive, Origin], _Route]] = {}
         self._composites: dict[str, tuple[Composite, Origin]] = {}
+        self._plans: dict[str, _Plan] = {}
         self._made = 0
         self._ready: list[tuple[int, Node]] = []
         self._due: list[tuple[int, int, Node]] = []
@@ -77,11 +93,13 @@ class Network:
     def add(self, composite: Composite, origin: Origin) -> None:
         """Take in a composite subscription that counts from `origin`."""
         self._composites[composite.id] = (composite, origin)
+        self._plans.clear()
         self._place(composite.pattern, origin).subscribers.append(composite.id)
 
     def remove(self, composite_id: str) -> None:
         """Forget a composite subscription, and what is held for nobody else."""
         composite, origin = self._composites.pop(composite_id)
+        self._plans.clear()
         self._place(composite.pattern, origin).subscribers.remove(composite_id)
         self._prune(composite.pattern, origin)
 
@@ -119,22 +137,63 @@ class Network:
             below.parents = [parent for parent in below.parents if parent[0] is not node]
             self._prune(operand, origin)
 
-    def put(self, subscription_id: str, event_id: str, start: int, end: int, rows: Rows, expires: int) -> list[Found]:
-        """Bring a match to the operators that it concerns; return it for those who subscribed to it alone."""
+    def put(self, matches: list[Pending]) -> list[Found]:
+        """Bring matches with the same interval to the operators; return those that were subscribed to alone."""
         found: list[Found] = []
-        label = (subscription_id, event_id)
-        for route in self._routes.get(subscription_id, {}).values():
-            instance = Instance(start, end, route.rows(rows), event_id, expires=expires, label=label)
-            self._deliver(instance, route, found)
+        if len(matches) == 1:
+            for node, operand, instance in self._targets(matches[0], found):
+                self._feed(node, operand, instance, found)
+            return found
+        targets = [each for match in matches for each in self._targets(match, found)]
+        targets.sort(key=lambda target: (target[0].rank, target[1], target[2].key))
+        for node, operand, instance in targets:
+            self._feed(node, operand, instance, found)
         return found
 
+    def _targets(self, match: Pending, found: list[Found]) -> list[tuple[Node, int, Instance]]:
+        """Return the leaves that a match is fed to, in order; other operators have it put into their inbox."""
+        end, start, event_id, subscription_id, _, rows, expires = match
+        plan = self._plans.get(subscription_id) or self._planned(subscription_id)
+        label = (subscription_id, event_id)
+        instances = [
+            Instance(start, end, route.rows(rows), event_id, expires=expires, label=label) for route in plan.routes
+        ]
+        for number in plan.others:
+            self._deliver(instances[number], plan.routes[number], found)
+        return [(node, operand, instances[number]) for node, operand, number in plan.leaves]
+
+    def _planned(self, subscription_id: str) -> _Plan:
+        routes = list(self._routes.get(subscription_id, {}).values())
+        leaves = [
+            (node, operand, number)
+            for number, route in enumerate(routes)
+            for node, operand in route.parents
+            if node.is_leaf
+        ]
+        leaves.sort(key=lambda leaf: (leaf[0].rank, leaf[1]))
+        others = [
+            number
+            for number, route in enumerate(routes)
+            if route.subscribers or not all(node.is_leaf for node, _ in route.parents)
+        ]
+        plan = self._plans[subscription_id] = _Plan(routes, leaves, others)
+        return plan
+
+    def _feed(self, node: Node, operand: int, instance: Instance, found: list[Found]) -> None:
+        for each in node.feed(operand, instance):
+            self._deliver(each, node, found)
+        if node.first_due < node.scheduled:
+            self._schedule(node)
+
     def _deliver(self, instance: Instance, place: Node | _Route, found: list[Found]) -> None:
-        key = instance.key
+        """Put an instance into the inbox of each operator above, and tell who subscribed to it."""
         for node, operand in place.parents:
+            if node.is_leaf:
+                continue
             if not node.is_ready:
                 node.is_ready = True
                 heappush(self._ready, (node.rank, node))
-            node.inbox.append((key[0], key[1], operand, key, instance))
+            node.put(operand, instance)
         for composite_id in place.subscribers:
             found.append(Found(composite_id, instance))
 

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from ontosub.composite.instance import Instance, Key, Row, from_plain, to_plain
 from ontosub.composite.machine import Behaviour, Machine, Wait
 from ontosub.composite.moments import FOREVER
-from ontosub.model.composite import Operator
+from ontosub.model.composite import OPERANDS_MAX, Operator, Primitive, operands_of
 from ontosub.model.scope import correlating
 
-Values: TypeAlias = tuple[str, ...]
-"""The values of the correlating variables."""
+Values: TypeAlias = tuple[str, ...] | str
+"""The values of the correlating variables; of a single one, the value itself."""
 Entry: TypeAlias = tuple[int, int, int, Key, Instance]
 """An instance that has come, as it is ordered: end, start, operand, key."""
 
@@ -27,7 +27,8 @@ class Node:
 
     `rank` orders nodes: operands come before what is made of them. `delay` is how long after the end of an instance of
     its operands it may not be known yet; `answer_delay` the same of its own instances. `inbox` is what has come and is
-    not looked at yet; `scheduled` and `is_ready` belong to the network.
+    not looked at yet; a leaf, all of whose operands are primitive, needs none, because matches are in order already.
+    `scheduled` and `is_ready` belong to the network.
     """
 
     def __init__(self, pattern: Operator, behaviour: Behaviour, rank: int, delay: int) -> None:
@@ -41,8 +42,11 @@ class Node:
         self.inbox: list[Entry] = []
         self.is_ready = False
         self.scheduled = FOREVER
+        self.is_leaf = all(isinstance(operand, Primitive) for operand in operands_of(pattern))
         self._make = behaviour.make
+        self._openers = frozenset(range(OPERANDS_MAX)) if behaviour.openers is None else behaviour.openers
         self._names = correlating(pattern)
+        self._name = self._names[0] if len(self._names) == 1 else None
         self._machines: dict[Values, Machine] = {}
         self._due: list[tuple[int, Values]] = []
         if behaviour.first is not None:
@@ -61,42 +65,49 @@ class Node:
             if entry[0] > moment:
                 self.inbox = inbox[number:]
                 break
-            found += self._feed(entry[2], entry[4])
+            found += self.feed(entry[2], entry[4])
         return found + self._advance(moment) if self._due and self._due[0][0] <= moment else found
+
+    @property
+    def first_due(self) -> int:
+        """The first moment at which a machine is to be told the time."""
+        return self._due[0][0] if self._due else FOREVER
 
     def due(self) -> int:
         """Return the watermark at which there is something to do next."""
         waiting = self.inbox[0][0] if self.inbox else FOREVER
-        first = self._due[0][0] if self._due else FOREVER
-        return min(FOREVER, min(waiting, first) + self.delay)
+        return min(FOREVER, min(waiting, self.first_due) + self.delay)
 
-    def _feed(self, operand: int, instance: Instance) -> list[Instance]:
+    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+        """Take in the next instance in canonical order; return what it completes."""
         rows = instance.rows
+        if len(rows) == 1 and self._name is not None:
+            value = rows[0].get(self._name)
+            return [] if value is None else self._feed_one(value, operand, instance)
         if not self._names:
             return self._feed_one((), operand, instance)
-        if len(rows) == 1:
-            values = _values(rows[0], self._names)
-            return [] if values is None else self._feed_one(values, operand, instance)
         found: list[Instance] = []
         for values, part in divided(instance, self._names):
-            found += self._feed_one(values, operand, part)
+            found += self._feed_one(values if self._name is None else values[0], operand, part)
         return found
 
     def _feed_one(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         machine = self._machines.get(values)
         if machine is None:
-            machine = self._machines[values] = self._make(values)
+            if operand not in self._openers:
+                return []
+            machine = self._machines[values] = self._make(_tuple(values))
         found = machine.feed(operand, instance)
-        self._settle(values, machine)
+        if machine.due < machine.scheduled or machine.due == FOREVER:
+            self._settle(values, machine)
         return found
 
     def _settle(self, values: Values, machine: Machine) -> None:
-        """Forget a machine that holds nothing; have another told the time when it wants to be."""
-        due = machine.due()
-        if due < machine.scheduled:
-            machine.scheduled = due
-            heappush(self._due, (due, values))
-        elif due == FOREVER and not machine.live():
+        """Have a machine told the time when it wants to be; forget one that holds nothing and never wants to."""
+        if machine.due < machine.scheduled:
+            machine.scheduled = machine.due
+            heappush(self._due, (machine.due, values))
+        elif machine.due == FOREVER and not machine.live():
             del self._machines[values]
 
     def _advance(self, moment: int) -> list[Instance]:
@@ -105,8 +116,8 @@ class Node:
             due, values = heappop(self._due)
             machine = self._machines.get(values)
             if machine is not None and machine.scheduled == due:
-                found += machine.advance(moment)
                 machine.scheduled = FOREVER
+                found += machine.advance(moment)
                 self._settle(values, machine)
         return found
 
@@ -124,11 +135,11 @@ class Node:
         """Yield what is waited for, with the values of the correlating variables."""
         for values, machine in self._machines.items():
             for wait in machine.waiting():
-                yield dict(zip(self._names, values, strict=True)), wait
+                yield dict(zip(self._names, _tuple(values), strict=True)), wait
 
     def state(self) -> dict[str, Any]:
         """Return all that is held, as lists, texts and numbers."""
-        machines = [[list(values), machine.state()] for values, machine in self._machines.items() if machine.live()]
+        machines = [[list(_tuple(values)), machine.state()] for values, machine in self._machines.items() if machine.live()]
         return {"inbox": [[entry[2], to_plain(entry[4])] for entry in self.inbox], "machines": machines}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -136,10 +147,12 @@ class Node:
         self._machines, self._due, self.inbox = {}, [], []
         for operand, plain in state["inbox"]:
             self.put(operand, from_plain(plain))
-        for values, held in state["machines"]:
-            machine = self._machines[tuple(values)] = self._make(tuple(values))
+        for plain, held in state["machines"]:
+            machine = self._make(tuple(plain))
             machine.restore(held)
-            self._settle(tuple(values), machine)
+            values = tuple(plain) if self._name is None else plain[0]
+            self._machines[values] = machine
+            self._settle(values, machine)
         self.inbox.sort()
 
     def put(self, operand: int, instance: Instance) -> None:
@@ -148,21 +161,20 @@ class Node:
         self.inbox.append((key[0], key[1], operand, key, instance))
 
 
-def _values(row: Row, names: tuple[str, ...]) -> Values | None:
-    try:
-        return tuple([row[name] for name in names])
-    except KeyError:
-        return None
+def _tuple(values: Values) -> tuple[str, ...]:
+    return (values,) if isinstance(values, str) else values
 
 
-def divided(instance: Instance, names: tuple[str, ...]) -> list[tuple[Values, Instance]]:
+def divided(instance: Instance, names: tuple[str, ...]) -> list[tuple[tuple[str, ...], Instance]]:
     """Return the instance once for each combination of values of the variables, with the answers that have these.
 
     An answer that does not bind all of them takes no part.
     """
-    groups: dict[Values, list[Row]] = {}
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in instance.rows:
-        values = _values(row, names)
-        if values is not None:
+        values = tuple([row[name] for name in names if name in row])
+        if len(values) == len(names):
             groups.setdefault(values, []).append(row)
+    if len(instance.rows) == 1:
+        return [(values, instance) for values in groups]
     return [(values, instance.with_rows(tuple(rows), "\x1e".join(values))) for values, rows in sorted(groups.items())]

@@ -28,7 +28,9 @@ def sequence(pattern: Sequence) -> Behaviour:
     symmetric = pattern.relation is Relation.EQUALS
     fits = _fits(pattern.relation)
     plan = plan_of(pattern, triggers=triggers, fits=fits, at_once=at_once, interchangeable=symmetric)
-    return Behaviour(lambda key: JoinMachine(plan), work=plan.work)
+    # In the order of ends, the first operand of a chain comes first: others find nothing that they could follow.
+    openers = frozenset({plan.operand_of[0]}) if pattern.relation in _LAST_ENDS_LAST else plan.kept
+    return Behaviour(lambda key: JoinMachine(plan), openers=openers, work=plan.work)
 
 
 def _fits(relation: Relation) -> Fits:

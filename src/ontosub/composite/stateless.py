@@ -13,19 +13,15 @@ from ontosub.composite.moments import FOREVER
 class Stateless:
     """Gives what a function makes of each instance."""
 
-    __slots__ = ("feed", "scheduled")
+    __slots__ = ("due", "feed", "scheduled")
 
     def __init__(self, function: Callable[[int, Instance], list[Instance]]) -> None:
         self.feed = function
-        self.scheduled = FOREVER
+        self.due = self.scheduled = FOREVER
 
     def advance(self, moment: int) -> list[Instance]:
         """Nothing waits for time to pass."""
         return []
-
-    def due(self) -> int:
-        """There is nothing to do at any time."""
-        return FOREVER
 
     def live(self) -> int:
         """Nothing is held."""

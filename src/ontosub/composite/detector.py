@@ -82,7 +82,7 @@ class Detector:
     @property
     def composites(self) -> dict[str, Composite]:
         """The standing composite subscriptions by id."""
-        return {id: composite for id, (composite, _) in self._network.composites.items()}
+        return {name: composite for name, (composite, _) in self._network.composites.items()}
 
     def subscribe(self, composite: Composite) -> None:
         """Take in a composite subscription; it sees the matches that end after the watermark.
@@ -133,6 +133,14 @@ class Detector:
             heappush(self._pending, (end, start, event_id, subscription_id, self._matches, rows, expires))
         return True
 
+    def concerns(self, subscription_id: str) -> bool:
+        """Say whether a composite is made of the matches of this subscription."""
+        return self._network.concerns(subscription_id)
+
+    def follow(self, moment: datetime) -> list[Detection]:
+        """Take note that something has come that ends at `moment`: the watermark follows it, if it follows anything."""
+        return self._follow(ticks(moment))
+
     def _follow(self, end: int) -> list[Detection]:
         if self._lateness is None:
             return []
@@ -158,7 +166,7 @@ class Detector:
         if len(found) > 1:
             found.sort(key=_order)
         composites = self._network.composites
-        return [Detection(id, composites[id][0].pattern, instance) for id, instance in found]
+        return [Detection(name, composites[name][0].pattern, instance) for name, instance in found]
 
     def _released(self, watermark: int) -> list[Found]:
         """Bring the matches that the watermark has passed to the operators, those with the same interval together."""
@@ -207,7 +215,7 @@ class Detector:
         """Return all that is held, as lists, texts and numbers, to be stored anywhere."""
         return {
             "watermark": self._watermark,
-            "origins": {id: origin for id, (_, origin) in self._network.composites.items()},
+            "origins": {name: origin for name, (_, origin) in self._network.composites.items()},
             "counts": [self._matches, self._late, self._repeated, self._detections],
             "pending": [list(entry) for entry in sorted(self._pending, key=lambda entry: entry[:5])],
             "operators": self._network.state(),
@@ -217,12 +225,12 @@ class Detector:
     def restored(cls, state: dict[str, Any], composites: dict[str, Composite], **options: Any) -> Detector:
         """Return a detector that goes on from a state, with the composites that stand now.
 
-        Those that the state knows go on where they were; others begin at its watermark. `options` are the constructor's.
+        Those that it knows go on where they were; others begin at its watermark. `options` are the constructor's.
         """
         detector = cls(**options)
         detector._watermark = state["watermark"]
-        for id, composite in composites.items():
-            detector._network.add(composite, state["origins"].get(id, state["watermark"]))
+        for name, composite in composites.items():
+            detector._network.add(composite, state["origins"].get(name, state["watermark"]))
         detector._matches, detector._late, detector._repeated, detector._detections = state["counts"]
         for end, start, event_id, subscription_id, number, rows, expires in state["pending"]:
             heappush(detector._pending, (end, start, event_id, subscription_id, number, tuple(rows), expires))

@@ -48,8 +48,10 @@ class Plan:
     work: Work = field(default_factory=Work)
     positions: list[tuple[int, ...]] = field(init=False)
     keeps: list[bool] = field(init=False)
+    patience: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self.patience = 1 if self.window >= FOREVER else self.window // 8 + 1
         operands = range(max(self.operand_of) + 1)
         self.keeps = [each in self.kept for each in operands]
         self.positions = [tuple(p for p in self.triggers if self.operand_of[p] == each) for each in operands]
@@ -86,8 +88,10 @@ class JoinMachine:
             if plan.at_once:
                 last = instance.end
             self._held.append((last, operand, instance))
-            if last < self.due:
-                self.due = last
+            # Forgetting can wait a little, so that many are forgotten together.
+            forgotten = last + plan.patience
+            if forgotten < self.due:
+                self.due = forgotten - forgotten % plan.patience
         return found
 
     def _completed(self, operand: int, instance: Instance) -> list[Instance]:
@@ -200,7 +204,7 @@ class JoinMachine:
             del held[0]
         if self._used and self._used[0].end <= moment:
             self._used = ()
-        self.due = min(held[0][0] if held else FOREVER, self._used[0].end if self._used else FOREVER)
+        self.due = min(max(held[0][0], moment + 1) if held else FOREVER, self._used[0].end if self._used else FOREVER)
         return []
 
     def live(self) -> int:

@@ -44,8 +44,8 @@ class _Unwritten(Source):
 def on(operand: Operand, *variables: str, **renamed: str) -> Pattern:
     """Return the pattern of a subscription or composite, to build others from.
 
-    Without `variables` and `renamed`, all variables of the answers take part; else only these: `t="t1"` lets ?t take part
-    as ?t1.
+    Without `variables` and `renamed`, all variables of the answers take part; else only these. `t="t1"` lets ?t take
+    part as ?t1.
     """
     chosen = [(name.removeprefix("?"), name.removeprefix("?")) for name in variables]
     chosen += [(name, new.removeprefix("?")) for name, new in renamed.items()]

@@ -6,7 +6,7 @@ composite's text goes with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from importlib import resources
@@ -45,7 +45,7 @@ from ontosub.model.relation import Relation
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Literal, Resource, Term, Triple
 
-_MANY: Mapping[str, type[Conjunction] | type[Concurrency] | type[Disjunction]] = {
+_MANY: Mapping[str, Callable[..., Operator]] = {
     "Conjunction": Conjunction,
     "Concurrency": Concurrency,
     "Disjunction": Disjunction,
@@ -151,8 +151,7 @@ def _read(node: Term, reading: Reading, inline: dict[str, Subscription], depth: 
     window, where = _window(node, reading), _where(node, reading)
     policy = reading.make(node, Policy, _optional(node, "policy", reading) or Policy.CONSUME.value)
     if kind in _MANY:
-        made: Operator = reading.make(node, _MANY[kind], operands, window, where, policy)
-        return made
+        return reading.make(node, _MANY[kind], operands, window, where, policy)
     if kind == "Sequence":
         relation = reading.make(node, Relation, reading.text(node, "relation"))
         return reading.make(node, Sequence, relation, operands, window, where, policy)

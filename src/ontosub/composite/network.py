@@ -36,12 +36,13 @@ Pending: TypeAlias = tuple[int, int, str, str, int, Rows, int]
 class _Plan(NamedTuple):
     """What is done with the matches of a subscription: routes, and leaves with their operand and the route's number.
 
-    `others` are the routes that lead to more than leaves.
+    `others` are the routes that lead to more than leaves, `variables` those of the answers that some route takes.
     """
 
     routes: list[_Route]
     leaves: list[tuple[Node, int, int]]
     others: list[int]
+    variables: frozenset[str]
 
 
 class _Route:
@@ -50,17 +51,17 @@ class _Route:
     def __init__(self, primitive: Primitive) -> None:
         self.parents: list[tuple[Node, int]] = []
         self.subscribers: list[str] = []
-        self._renamed = primitive.variables
+        self.renamed = primitive.variables
         self._same = all(old == new for old, new in primitive.variables)
 
     def rows(self, rows: Rows) -> Rows:
         """Return answers with the variables that the pattern chooses; as sets, so equal ones are one."""
         if len(rows) == 1:
             row = rows[0]
-            if self._same and len(row) == len(self._renamed):
+            if self._same and len(row) == len(self.renamed):
                 return rows
-            return ({new: row[old] for old, new in self._renamed if old in row},)
-        return unique({new: row[old] for old, new in self._renamed if old in row} for row in rows)
+            return ({new: row[old] for old, new in self.renamed if old in row},)
+        return unique({new: row[old] for old, new in self.renamed if old in row} for row in rows)
 
 
 class Network:
@@ -86,9 +87,14 @@ class Network:
         """The operators at work."""
         return self._nodes.values()
 
-    def concerns(self, subscription_id: str) -> bool:
-        """Say whether the matches of a subscription are an operand of anything."""
-        return subscription_id in self._routes
+    def wanted(self, subscription_id: str) -> frozenset[str] | None:
+        """Return the variables of a subscription's answers that matter to anybody; None when its matches do not."""
+        plan = self._plans.get(subscription_id)
+        if plan is None:
+            if subscription_id not in self._routes:
+                return None
+            plan = self._planned(subscription_id)
+        return plan.variables
 
     def add(self, composite: Composite, origin: Origin) -> None:
         """Take in a composite subscription that counts from `origin`."""
@@ -143,7 +149,10 @@ class Network:
         if len(matches) == 1:
             plan, instances = self._instances(matches[0], found)
             for node, operand, number in plan.leaves:
-                self._feed(node, operand, instances[number], found)
+                for each in node.feed(operand, instances[number]):
+                    self._deliver(each, node, found)
+                if node.first_due < node.scheduled:
+                    self._schedule(node)
             return found
         # The same leaf may be concerned by several of them, and wants them in canonical order.
         targets = []
@@ -154,7 +163,10 @@ class Network:
                 targets.append((node.rank, operand, instance.key, node, instance))
         targets.sort()
         for _, operand, _, node, instance in targets:
-            self._feed(node, operand, instance, found)
+            for each in node.feed(operand, instance):
+                self._deliver(each, node, found)
+            if node.first_due < node.scheduled:
+                self._schedule(node)
         return found
 
     def _instances(self, match: Pending, found: list[Found]) -> tuple[_Plan, list[Instance]]:
@@ -181,14 +193,9 @@ class Network:
             for number, route in enumerate(routes)
             if route.subscribers or not all(node.is_leaf for node, _ in route.parents)
         ]
-        plan = self._plans[subscription_id] = _Plan(routes, leaves, others)
+        variables = frozenset(old for route in routes for old, _ in route.renamed)
+        plan = self._plans[subscription_id] = _Plan(routes, leaves, others, variables)
         return plan
-
-    def _feed(self, node: Node, operand: int, instance: Instance, found: list[Found]) -> None:
-        for each in node.feed(operand, instance):
-            self._deliver(each, node, found)
-        if node.first_due < node.scheduled:
-            self._schedule(node)
 
     def _deliver(self, instance: Instance, place: Node | _Route, found: list[Found]) -> None:
         """Put an instance into the inbox of each operator above, and tell who subscribed to it."""

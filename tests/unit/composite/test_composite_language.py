@@ -81,11 +81,12 @@ def test_a_policy_for_all_operators_that_say_none():
 
 
 def test_inline_subscriptions_come_with_the_composite():
-    text = "PREFIX : <urn:> sparql { SELECT ?x { ?e :x ?x FILTER(?x != '}') } } before ops { (_:H, ?x, (:E, :x, owl:Thing)) }"
+    query = "PREFIX : <urn:> sparql { SELECT ?x { ?e :x ?x FILTER(?x != '}') } }"
+    text = f"{query} before ops {{ (_:H, ?x, (:E, :x, owl:Thing)) }}"
     found = Composite.parse(text, id="c")
     assert [each.language for each in found.subscriptions] == ["sparql", "ops"]
     assert found.subscription_ids == {each.id for each in found.subscriptions}
-    again = Composite.parse("PREFIX : <urn:> sparql { SELECT ?x { ?e :x ?x FILTER(?x != '}') } } within 5s", id="d")
+    again = Composite.parse(f"{query} within 5s", id="d")
     assert again.subscription_ids < found.subscription_ids
     rule = "PREFIX : <urn:> mdv { search :Alarm r register r where r.level > 3 } times 3"
     assert Composite.parse(rule, id="e").subscriptions[0].language == "mdv"
@@ -271,8 +272,19 @@ def test_rdf_that_lacks_something_is_refused(wrong, message):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90s", 90), ("10 min", 600), ("1 h 30 min", 5400), ("1.5 hours", 5400), ("PT10M", 600), ("P1DT1H", 90_000)]
-    + [("2 days", 172_800), ("P1W", 604_800), ("500 ms", 0.5), ("PT0.25S", 0.25), ("1week", 604_800)],
+    [
+        ("90s", 90),
+        ("10 min", 600),
+        ("1 h 30 min", 5400),
+        ("1.5 hours", 5400),
+        ("PT10M", 600),
+        ("P1DT1H", 90_000),
+        ("2 days", 172_800),
+        ("P1W", 604_800),
+        ("500 ms", 0.5),
+        ("PT0.25S", 0.25),
+        ("1week", 604_800),
+    ],
 )
 def test_durations(text, seconds):
     assert parse_duration(text) == timedelta(seconds=seconds)

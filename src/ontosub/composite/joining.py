@@ -1,0 +1,47 @@
+"""From a join's pattern to its plan: equal operands are one, and who completes a composite need not be held."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from ontosub.composite.conditions import Conditions
+from ontosub.composite.join import Fits, Plan
+from ontosub.composite.moments import FOREVER, ticks_of
+from ontosub.model.composite import EventPattern, Join, Policy, Primitive
+from ontosub.model.scope import correlating, possible
+
+
+def plan_of(
+    pattern: Join,
+    *,
+    triggers: tuple[int, ...],
+    fits: Fits | None = None,
+    at_once: bool = False,
+    interchangeable: bool = False,
+) -> Plan:
+    """Return the plan of a join whose composites can be completed at the positions `triggers`."""
+    distinct = list(dict.fromkeys(pattern.operands))
+    operand_of = tuple(distinct.index(operand) for operand in pattern.operands)
+    everywhere = range(len(operand_of))
+    awaited = everywhere if len(triggers) > 1 else [position for position in everywhere if position not in triggers]
+    bound = [possible(operand) for operand in pattern.operands]
+    shared = {name for left, right in combinations(bound, 2) for name in left & right}
+    return Plan(
+        operand_of,
+        triggers,
+        frozenset(operand_of[position] for position in awaited),
+        FOREVER if pattern.window is None else ticks_of(pattern.window),
+        Conditions(pattern.where),
+        pattern.policy is Policy.CONSUME,
+        fits,
+        at_once,
+        interchangeable,
+        shares_more=not shared <= set(correlating(pattern)),
+        renamed=_renamed(distinct),
+    )
+
+
+def _renamed(operands: list[EventPattern]) -> bool:
+    """Say whether several of the operands are the same subscription."""
+    ids = [operand.subscription_id for operand in operands if isinstance(operand, Primitive)]
+    return len(set(ids)) < len(ids)

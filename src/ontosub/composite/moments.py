@@ -1,0 +1,37 @@
+"""Moments and durations as whole microseconds, which is how the detector counts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from ontosub.model.interval import Interval
+
+FOREVER = 1 << 62
+"""A moment that never comes."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def ticks(moment: datetime) -> int:
+    """Return the microseconds since 1970."""
+    since = moment - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def ticks_of(duration: timedelta) -> int:
+    """Return the microseconds of a duration."""
+    return (duration.days * 86_400 + duration.seconds) * 1_000_000 + duration.microseconds
+
+
+def moment_of(ticks: int) -> datetime:
+    """Return the moment, or the last one of the calendar."""
+    try:
+        return _EPOCH + timedelta(microseconds=ticks)
+    except OverflowError:
+        return _LAST
+
+
+def interval_of(start: int, end: int) -> Interval:
+    """Return the interval between two moments."""
+    return Interval(moment_of(start), moment_of(end))

@@ -1,0 +1,75 @@
+"""Operands that are subscriptions: those written inside a composite's text, and what the answers of any bind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+
+from ontosub.languages import mdv, ops, sparql
+from ontosub.languages.composite.syntax import Inline
+from ontosub.languages.prologue import Prologue
+from ontosub.languages.sparql.checks import visible_variables
+from ontosub.languages.sparql.source import Source
+from ontosub.languages.sparql.syntax import Construct, Select
+from ontosub.model.errors import LanguageError, Span, UsageError
+from ontosub.model.subscription import Subscription
+from ontosub.model.terms import Variable
+
+_PARSERS: Mapping[str, Callable[..., Subscription]] = {"sparql": sparql.parse, "ops": ops.parse, "mdv": mdv.parse}
+
+
+def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Subscription:
+    """Return the subscription that is written there. Equal texts under equal prefixes are the same one, by id.
+
+    Its own text declares the prefixes that it uses, so that it can be read again by itself.
+    """
+    used = {name: iri for name, iri in prologue.prefixes.items() if f"{name}:" in tree.text}
+    declared = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in sorted(used.items()))
+    text = declared + tree.text.strip()
+    digest = sha256(text.encode()).hexdigest()[:16]
+    try:
+        return _PARSERS[tree.language](text, id=f"{tree.language}:{digest}")
+    except LanguageError as error:
+        raise _moved(error, declared, tree, source) from None
+
+
+def parse_inline(text: str, language: str, id: str) -> Subscription:
+    """Return the subscription of a text that says all that it needs."""
+    if language not in _PARSERS:
+        raise UsageError(f'there is no language "{language}": choose one of {", ".join(_PARSERS)}')
+    return _PARSERS[language](text, id=id)
+
+
+def _moved(error: LanguageError, declared: str, tree: Inline, source: Source) -> LanguageError:
+    """Return an error of the inner text as one of the outer."""
+    skipped = len(tree.text) - len(tree.text.lstrip())
+    span = error.span
+    if span is None or span.line <= declared.count("\n"):
+        return source.error(error.message, tree.span, error.hint or "Look at the inline subscription.")
+    first = source.span(tree.start + skipped, tree.start + skipped)
+    before = first.line - 1 - declared.count("\n")
+
+    def column(line: int, column: int) -> int:
+        return column + first.column - 1 if line == declared.count("\n") + 1 else column
+
+    place = Span(
+        span.line + before,
+        column(span.line, span.column),
+        span.end_line + before,
+        column(span.end_line, span.end_column),
+    )
+    return source.error(error.message, place, error.hint or "Look at the inline subscription.")
+
+
+def answer_variables(subscription: Subscription) -> frozenset[str]:
+    """Return the variables that the answers of a subscription may bind."""
+    if subscription.residual is None:
+        found = [variable for pattern in subscription.patterns for variable in pattern.projected]
+        return frozenset(variable.value for variable in found)
+    query = sparql.parse_query(subscription.residual)
+    if isinstance(query, Select) and query.projection is not None:
+        chosen = (item.variable.term for item in query.projection if item.variable is not None)
+        return frozenset(term.value for term in chosen if isinstance(term, Variable))
+    if isinstance(query, Select | Construct):
+        return frozenset(variable.value for variable in visible_variables(query.where))
+    return frozenset()

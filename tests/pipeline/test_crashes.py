@@ -103,5 +103,10 @@ def test_any_helper_dies(tmp_path, count, kills):
     while ends:
         with pipeline.running() as run:
             while ends and run.runs():
-                reach(run, pipeline, ends.pop(0), random)
-                random.choice([each for each in run.members() if "pyspark." in each.command]).kill()
+                point = ends.pop(0)
+                run.until(lambda point=point: pipeline.count() >= point or not run.runs())
+                helpers = [each for each in run.members() if "pyspark." in each.command]
+                if helpers:
+                    random.choice(helpers).kill()
+    pipeline.run_once()
+    pipeline.check()

@@ -13,11 +13,16 @@ from pyspark.sql import SparkSession
 
 from ontosub.spark.java import find_java
 
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
 SETTINGS: Mapping[str, str] = {
     # The default one starts dozens of processes for every micro-batch.
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing"
     ".FileSystemBasedCheckpointFileManager",
     "spark.python.unix.domain.socket.enabled": "true",
+    # What `compose` needs, and how it stores little at each micro-batch.
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
     # Stopping a query from inside foreachBatch needs a deeper stack than the default.
     "spark.driver.extraJavaOptions": "-Xss16m",

@@ -6,6 +6,8 @@ keys chosen here go round the partitions one after another, for every usual numb
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,7 @@ _ROUND = 100_800
 _TRIED = 1 << 21
 
 
+@lru_cache
 def shard_keys(shards: int) -> tuple[int, ...]:
     """Return the keys of so many shards, always the same: more shards have further keys."""
     places = spark_hash(np.arange(_TRIED, dtype=np.uint32)) % _ROUND

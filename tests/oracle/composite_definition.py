@@ -86,9 +86,7 @@ class History:
     def _of(self, pattern: EventPattern) -> list[Occurrence]:
         match pattern:
             case Primitive():
-                return [
-                    self._match(pattern, fact) for fact in self.facts if fact.subscription == pattern.subscription_id
-                ]
+                return [self._match(pattern, fact) for fact in self.facts if fact.subscription == pattern.subscription_id]
             case Restriction():
                 return self._restricted(pattern)
             case Conjunction() | Concurrency() | Sequence():
@@ -331,7 +329,9 @@ def excluded(pattern, group):  # N2
     window, found = ticks(pattern.window), []
     first, second = operands.index(pattern.operand), operands.index(pattern.excluded)
     for each in [each for operand, each in group if operand == first]:
-        after = [other for operand, other in group if operand == second and each.end < other.end <= each.end + window]
+        after = [
+            other for operand, other in group if operand == second and each.end < other.end <= each.end + window
+        ]
         left = frozenset(
             row for row in each.rows if not any(holding(pattern, merged({row}, other.rows)) for other in after)
         )

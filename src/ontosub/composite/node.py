@@ -139,9 +139,7 @@ class Node:
 
     def state(self) -> dict[str, Any]:
         """Return all that is held, as lists, texts and numbers."""
-        machines = [
-            [list(_tuple(values)), machine.state()] for values, machine in self._machines.items() if machine.live()
-        ]
+        machines = [[list(_tuple(values)), machine.state()] for values, machine in self._machines.items() if machine.live()]
         return {"inbox": [[entry[2], to_plain(entry[4])] for entry in self.inbox], "machines": machines}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -75,10 +75,7 @@ def dividing(composite: Composite) -> dict[str, tuple[str, ...]]:
     shared = sorted(_dividing(composite.pattern)) if _divides(composite.pattern) else []
     sources = {name: _sources(name, primitives) for name in shared}
     usable = [name for name in shared if sources[name] is not None]
-    return {
-        part.subscription_id: tuple((sources[name] or {})[part.subscription_id] for name in usable)
-        for part in primitives
-    }
+    return {part.subscription_id: tuple((sources[name] or {})[part.subscription_id] for name in usable) for part in primitives}
 
 
 def _sources(name: str, primitives: list[Primitive]) -> dict[str, str] | None:

@@ -106,7 +106,9 @@ def _of_source(error: LanguageError, id: str) -> LanguageError:
     return LanguageError(found.message, hint=found.hint, text=found.text, span=found.span, source=id)
 
 
-def _resolved(source: Source, id: str, lookup: Lookup, prefixes: Mapping[str, str] | None, policy: Policy) -> Composite:
+def _resolved(
+    source: Source, id: str, lookup: Lookup, prefixes: Mapping[str, str] | None, policy: Policy
+) -> Composite:
     tree, prologue = parse_tree(source, prefixes)
     resolver = Resolver(source, prologue, lookup, policy)
     pattern = check_size(resolver.pattern(tree), source)

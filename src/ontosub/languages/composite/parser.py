@@ -211,9 +211,7 @@ class _Parser(Reader):
         while depth:
             token = self.take()
             if token.kind == "END":
-                raise self.source.error(
-                    "the inline subscription is not closed", self.span(opening), "Each { needs its }."
-                )
+                raise self.source.error("the inline subscription is not closed", self.span(opening), "Each { needs its }.")
             depth += {"{": 1, "}": -1}.get(token.word, 0)
         span = self.source.span(language.start, token.end)
         return Inline(language.word, self.source.text[opening.end : token.start], opening.end, span, self._chosen())

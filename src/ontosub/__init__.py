@@ -5,6 +5,8 @@ patterns; an ontology lets them meet by meaning.
 """
 
 from ontosub import formats, languages, semantics  # noqa: F401 - importing them registers their readers
+from ontosub.composite import CompositeMatcher, Detection, Detector
+from ontosub.languages.composite import on
 from ontosub.matching import Explanation, Matcher
 from ontosub.model import (
     Binding,
@@ -16,10 +18,15 @@ from ontosub.model import (
     Ontology,
     Subscription,
 )
+from ontosub.model.composite import Composite
 from ontosub.model.errors import InputError, OntosubError, OntosubWarning
 
 __all__ = [
     "Binding",
+    "Composite",
+    "CompositeMatcher",
+    "Detection",
+    "Detector",
     "Diagnostic",
     "Event",
     "Explanation",
@@ -32,6 +39,7 @@ __all__ = [
     "OntosubError",
     "OntosubWarning",
     "Subscription",
+    "on",
 ]
 
 __version__ = "0.1.0"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import product
+from itertools import pairwise, product
 
 from ontosub.model.composite import (
     AggregateFunction,
@@ -86,7 +86,9 @@ class History:
     def _of(self, pattern: EventPattern) -> list[Occurrence]:
         match pattern:
             case Primitive():
-                return [self._match(pattern, fact) for fact in self.facts if fact.subscription == pattern.subscription_id]
+                return [
+                    self._match(pattern, fact) for fact in self.facts if fact.subscription == pattern.subscription_id
+                ]
             case Restriction():
                 return self._restricted(pattern)
             case Conjunction() | Concurrency() | Sequence():
@@ -256,7 +258,7 @@ def allowed(pattern, parts) -> bool:
         return False
     if any(same(left, right) for n, left in enumerate(parts) for right in parts[:n]):
         return False
-    neighbours = list(zip(parts, parts[1:], strict=False))
+    neighbours = list(pairwise(parts))
     if isinstance(pattern, Concurrency) and not all(related(Relation.EQUALS, *pair) for pair in neighbours):
         return False
     if isinstance(pattern, Sequence) and not all(related(pattern.relation, *pair) for pair in neighbours):
@@ -329,9 +331,7 @@ def excluded(pattern, group):  # N2
     window, found = ticks(pattern.window), []
     first, second = operands.index(pattern.operand), operands.index(pattern.excluded)
     for each in [each for operand, each in group if operand == first]:
-        after = [
-            other for operand, other in group if operand == second and each.end < other.end <= each.end + window
-        ]
+        after = [other for operand, other in group if operand == second and each.end < other.end <= each.end + window]
         left = frozenset(
             row for row in each.rows if not any(holding(pattern, merged({row}, other.rows)) for other in after)
         )

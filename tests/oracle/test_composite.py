@@ -156,7 +156,7 @@ def test_subscriptions_together_find_what_each_finds_alone(seeds, random):
     middle = history[len(history) // 2].end
     detector = detector_for(*wanted)
     detector.subscribe(Composite("goes", random.choice(wanted)))
-    found = {id: Counter() for id in (*detector.composites, "comes")}
+    found = {name: Counter() for name in (*detector.composites, "comes")}
     for fact in history:
         put(detector, fact)
 
@@ -171,8 +171,8 @@ def test_subscriptions_together_find_what_each_finds_alone(seeds, random):
     for number, pattern in enumerate(wanted):
         assert found[f"c{number}"] == expected(pattern, History(history))
     assert found["comes"] == expected(wanted[-1], History(history, origin=middle))
-    for id in list(detector.composites):
-        detector.unsubscribe(id)
+    for name in list(detector.composites):
+        detector.unsubscribe(name)
     assert detector.counters.operators == detector.counters.live == 0
 
 

@@ -51,6 +51,10 @@ def command(
     pipeline: Annotated[
         bool, typer.Option("--pipeline", help="Time a pipeline on Spark instead, next to the matcher that it runs.")
     ] = False,
+    composite: Annotated[
+        bool,
+        typer.Option("--composite", help="Time the detection of composite events instead, also next to DuckDB's join."),
+    ] = False,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write figures and machine as CSV.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw time over size: .png, .svg or .pdf.")
@@ -67,7 +71,12 @@ def command(
       ontosub bench --workload ops --size 10k
       ontosub bench --workload templates --size 1k --size 100k --engine clips --csv times.csv --plot times.png
       ontosub bench --pipeline
+      ontosub bench --composite --events 200000
     """
+    if composite:
+        with reported():
+            _time_composites(events or 200_000, seed, [parse_size(text) for text in size or ["1000"]])
+        return
     if pipeline:
         with reported():
             _time_pipeline(events or 20_000, seed)
@@ -133,6 +142,24 @@ def _time_pipeline(events: int, seed: int) -> None:
             f"99th percentile {late.p99 * 1000:.0f} ms, {late.events:,} events with notifications"
         )
     spark.stop()
+
+
+def _time_composites(events: int, seed: int, sizes: list[int]) -> None:
+    from ontosub.bench.composite import compare, matches, mixed, rate, sequences
+
+    typer.echo(str(Machine.here()))
+    stream = matches(events, seed)
+    for size in sizes:
+        found = rate(mixed(size, seed), stream)
+        typer.echo(
+            f"{size:,} composites of all kinds, {events:,} matches: {found.best:,.0f} matches/s on one core at best, "
+            f"{found.overall:,.0f} over all; {found.detections:,} detections, {found.live:,} instances held"
+        )
+        both = compare(sequences(size, seed), stream)
+        peer = "DuckDB is not installed"
+        if both.duckdb is not None:
+            peer = f"DuckDB's join of the whole history {both.duckdb:,.0f}, equal answers"
+        typer.echo(f"{size:,} sequences, reuse: {both.ours:,.0f} matches/s; {peer}; {both.detections:,} detections")
 
 
 def _chosen(asked: list[str] | None, known: Iterable[str], what: str) -> list[str]:

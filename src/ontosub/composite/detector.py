@@ -82,7 +82,7 @@ class Detector:
     @property
     def composites(self) -> dict[str, Composite]:
         """The standing composite subscriptions by id."""
-        return {id: composite for id, (composite, _) in self._network.composites.items()}
+        return {name: composite for name, (composite, _) in self._network.composites.items()}
 
     def subscribe(self, composite: Composite) -> None:
         """Take in a composite subscription; it sees the matches that end after the watermark.
@@ -108,13 +108,17 @@ class Detector:
         """
         if match.interval is None:
             raise UsageError(f"the match of event {match.event_id!r} has no time: give the event one (time=…)")
-        rows = tuple([_row(binding, match.event_id) for binding in match.bindings]) or ({},)
         interval = match.interval
         end = ticks(interval.end)
         start = end if interval.start is interval.end else ticks(interval.start)
-        lives = None if lifetime is None else ticks_of(lifetime)
-        if not self.put(match.subscription_id, match.event_id, start, end, rows, lives):
+        if self._is_late(end):
             self.late.append(match)
+            return []
+        wanted = self._network.wanted(match.subscription_id)
+        if wanted is not None:
+            rows = tuple([_row(binding, wanted, match.event_id) for binding in match.bindings]) or ({},)
+            lives = self._lifetime if lifetime is None else ticks_of(lifetime)
+            self._push(match.subscription_id, match.event_id, start, end, rows, lives)
         return self._follow(end)
 
     def put(
@@ -124,14 +128,31 @@ class Detector:
 
         Returns whether it came in time. Blank nodes must be scoped (`scoped_row`).
         """
-        self._matches += 1
-        if self._watermark is not None and end <= self._watermark:
-            self._late += 1
+        if self._is_late(end):
             return False
-        if self._network.concerns(subscription_id):
-            expires = min(FOREVER, end + (self._lifetime if lifetime is None else lifetime))
-            heappush(self._pending, (end, start, event_id, subscription_id, self._matches, rows, expires))
+        if self._network.wanted(subscription_id) is not None:
+            lives = self._lifetime if lifetime is None else lifetime
+            self._push(subscription_id, event_id, start, end, rows, lives)
         return True
+
+    def _is_late(self, end: int) -> bool:
+        """Count a match, and say whether it comes too late."""
+        self._matches += 1
+        late = self._watermark is not None and end <= self._watermark
+        self._late += late
+        return late
+
+    def _push(self, subscription_id: str, event_id: str, start: int, end: int, rows: Rows, lives: int) -> None:
+        expires = end + lives if lives < FOREVER else FOREVER
+        heappush(self._pending, (end, start, event_id, subscription_id, self._matches, rows, expires))
+
+    def concerns(self, subscription_id: str) -> bool:
+        """Say whether a composite is made of the matches of this subscription."""
+        return self._network.wanted(subscription_id) is not None
+
+    def follow(self, moment: datetime) -> list[Detection]:
+        """Take note that something has come that ends at `moment`: the watermark follows it, if it follows anything."""
+        return self._follow(ticks(moment))
 
     def _follow(self, end: int) -> list[Detection]:
         if self._lateness is None:
@@ -158,7 +179,7 @@ class Detector:
         if len(found) > 1:
             found.sort(key=_order)
         composites = self._network.composites
-        return [Detection(id, composites[id][0].pattern, instance) for id, instance in found]
+        return [Detection(name, composites[name][0].pattern, instance) for name, instance in found]
 
     def _released(self, watermark: int) -> list[Found]:
         """Bring the matches that the watermark has passed to the operators, those with the same interval together."""
@@ -207,7 +228,7 @@ class Detector:
         """Return all that is held, as lists, texts and numbers, to be stored anywhere."""
         return {
             "watermark": self._watermark,
-            "origins": {id: origin for id, (_, origin) in self._network.composites.items()},
+            "origins": {name: origin for name, (_, origin) in self._network.composites.items()},
             "counts": [self._matches, self._late, self._repeated, self._detections],
             "pending": [list(entry) for entry in sorted(self._pending, key=lambda entry: entry[:5])],
             "operators": self._network.state(),
@@ -217,12 +238,12 @@ class Detector:
     def restored(cls, state: dict[str, Any], composites: dict[str, Composite], **options: Any) -> Detector:
         """Return a detector that goes on from a state, with the composites that stand now.
 
-        Those that the state knows go on where they were; others begin at its watermark. `options` are the constructor's.
+        Those that it knows go on where they were; others begin at its watermark. `options` are the constructor's.
         """
         detector = cls(**options)
         detector._watermark = state["watermark"]
-        for id, composite in composites.items():
-            detector._network.add(composite, state["origins"].get(id, state["watermark"]))
+        for name, composite in composites.items():
+            detector._network.add(composite, state["origins"].get(name, state["watermark"]))
         detector._matches, detector._late, detector._repeated, detector._detections = state["counts"]
         for end, start, event_id, subscription_id, number, rows, expires in state["pending"]:
             heappush(detector._pending, (end, start, event_id, subscription_id, number, tuple(rows), expires))
@@ -240,8 +261,8 @@ def _order(found: Found) -> Any:
     return key[0], key[1], found.composite_id, key
 
 
-def _row(binding: dict[str, Any], event_id: str) -> Row:
-    return {name: text_of(term, event_id) for name, term in binding.items()}
+def _row(binding: dict[str, Any], wanted: frozenset[str], event_id: str) -> Row:
+    return {name: text_of(term, event_id) for name, term in binding.items() if name in wanted}
 
 
 def scoped_row(binding: dict[str, str], event_id: str) -> Row:

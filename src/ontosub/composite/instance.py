@@ -34,7 +34,6 @@ class Instance:
         end: int,
         rows: Rows,
         identity: Any,
-        *,
         constituents: tuple[Instance, ...] = (),
         expires: int = FOREVER,
         label: tuple[str, str] | None = None,
@@ -70,8 +69,8 @@ def composed(constituents: tuple[Instance, ...], rows: Rows, identity: Any = Non
         max([part.end for part in constituents]),
         rows,
         tuple([part.key for part in constituents]) if identity is None else identity,
-        constituents=constituents,
-        expires=min([part.expires for part in constituents]),
+        constituents,
+        min([part.expires for part in constituents]),
     )
 
 

@@ -48,8 +48,10 @@ class Plan:
     work: Work = field(default_factory=Work)
     positions: list[tuple[int, ...]] = field(init=False)
     keeps: list[bool] = field(init=False)
+    patience: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self.patience = 1 if self.window >= FOREVER else self.window // 8 + 1
         operands = range(max(self.operand_of) + 1)
         self.keeps = [each in self.kept for each in operands]
         self.positions = [tuple(p for p in self.triggers if self.operand_of[p] == each) for each in operands]
@@ -86,8 +88,10 @@ class JoinMachine:
             if plan.at_once:
                 last = instance.end
             self._held.append((last, operand, instance))
-            if last < self.due:
-                self.due = last
+            # Forgetting can wait a little, so that many are forgotten together.
+            forgotten = last + plan.patience
+            if forgotten < self.due:
+                self.due = forgotten - forgotten % plan.patience
         return found
 
     def _completed(self, operand: int, instance: Instance) -> list[Instance]:
@@ -151,35 +155,37 @@ class JoinMachine:
 
     def _combinations(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield what the instance at a position completes: for the first operand the oldest first, then the next."""
-        plan, end = self._plan, instance.end
+        plan, steps = self._plan, [0]
         usable: dict[int, list[Instance]] = {}
         for last, operand, held in self._held:
-            if last >= end:
+            if last >= instance.end:
                 usable.setdefault(operand, []).append(held)
-        steps = 0
-
-        def extend(chosen: tuple[Instance, ...], rows: Rows) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
-            nonlocal steps
-            at = len(chosen)
-            if at == len(plan.operand_of):
-                passed = plan.where.holding(rows)
-                if passed:
-                    yield chosen, passed
-                return
-            for candidate in (instance,) if at == position else usable.get(plan.operand_of[at], ()):
-                steps += 1
-                if steps > STEPS_MAX:
-                    return
-                if self._may_follow(chosen, candidate, instance if at != position else None):
-                    merged = self._joined(rows, candidate.rows)
-                    if merged:
-                        yield from extend((*chosen, candidate), merged)
-
+        choices = [usable.get(operand, []) for operand in plan.operand_of]
+        choices[position] = [instance]
         try:
-            yield from extend((), ({},))
+            yield from self._extended((), ({},), choices, position, steps)
         finally:
-            plan.work.steps += steps
-            plan.work.overruns += steps > STEPS_MAX
+            plan.work.steps += steps[0]
+            plan.work.overruns += steps[0] > STEPS_MAX
+
+    def _extended(
+        self, chosen: tuple[Instance, ...], rows: Rows, choices: list[list[Instance]], position: int, steps: list[int]
+    ) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
+        """Yield what becomes of the constituents chosen so far, with one of the choices for each further position."""
+        at = len(chosen)
+        if at == len(choices):
+            passed = self._plan.where.holding(rows)
+            if passed:
+                yield chosen, passed
+            return
+        for candidate in choices[at]:
+            steps[0] += 1
+            if steps[0] > STEPS_MAX:
+                return
+            if self._may_follow(chosen, candidate, choices[position][0] if at != position else None):
+                merged = self._joined(rows, candidate.rows)
+                if merged:
+                    yield from self._extended((*chosen, candidate), merged, choices, position, steps)
 
     def _may_follow(self, chosen: tuple[Instance, ...], candidate: Instance, newest: Instance | None) -> bool:
         """Say whether the candidate can be the next constituent after those chosen."""
@@ -200,7 +206,7 @@ class JoinMachine:
             del held[0]
         if self._used and self._used[0].end <= moment:
             self._used = ()
-        self.due = min(held[0][0] if held else FOREVER, self._used[0].end if self._used else FOREVER)
+        self.due = min(max(held[0][0], moment + 1) if held else FOREVER, self._used[0].end if self._used else FOREVER)
         return []
 
     def live(self) -> int:

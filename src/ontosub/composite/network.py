@@ -30,18 +30,19 @@ class Found(NamedTuple):
 
 
 Pending: TypeAlias = tuple[int, int, str, str, int, Rows, int]
-"""A match: end, start, event and subscription id, its number in the order of arrival, answers, and until when it lives."""
+"""A match: end, start, event and subscription id, its number in the order of arrival, answers, end of its life."""
 
 
 class _Plan(NamedTuple):
     """What is done with the matches of a subscription: routes, and leaves with their operand and the route's number.
 
-    `others` are the routes that lead to more than leaves.
+    `others` are the routes that lead to more than leaves, `variables` those of the answers that some route takes.
     """
 
     routes: list[_Route]
     leaves: list[tuple[Node, int, int]]
     others: list[int]
+    variables: frozenset[str]
 
 
 class _Route:
@@ -50,17 +51,17 @@ class _Route:
     def __init__(self, primitive: Primitive) -> None:
         self.parents: list[tuple[Node, int]] = []
         self.subscribers: list[str] = []
-        self._renamed = primitive.variables
+        self.renamed = primitive.variables
         self._same = all(old == new for old, new in primitive.variables)
 
     def rows(self, rows: Rows) -> Rows:
         """Return answers with the variables that the pattern chooses; as sets, so equal ones are one."""
         if len(rows) == 1:
             row = rows[0]
-            if self._same and len(row) == len(self._renamed):
+            if self._same and len(row) == len(self.renamed):
                 return rows
-            return ({new: row[old] for old, new in self._renamed if old in row},)
-        return unique({new: row[old] for old, new in self._renamed if old in row} for row in rows)
+            return ({new: row[old] for old, new in self.renamed if old in row},)
+        return unique({new: row[old] for old, new in self.renamed if old in row} for row in rows)
 
 
 class Network:
@@ -86,9 +87,14 @@ class Network:
         """The operators at work."""
         return self._nodes.values()
 
-    def concerns(self, subscription_id: str) -> bool:
-        """Say whether the matches of a subscription are an operand of anything."""
-        return subscription_id in self._routes
+    def wanted(self, subscription_id: str) -> frozenset[str] | None:
+        """Return the variables of a subscription's answers that matter to anybody; None when its matches do not."""
+        plan = self._plans.get(subscription_id)
+        if plan is None:
+            if subscription_id not in self._routes:
+                return None
+            plan = self._planned(subscription_id)
+        return plan.variables
 
     def add(self, composite: Composite, origin: Origin) -> None:
         """Take in a composite subscription that counts from `origin`."""
@@ -141,26 +147,37 @@ class Network:
         """Bring matches with the same interval to the operators; return those that were subscribed to alone."""
         found: list[Found] = []
         if len(matches) == 1:
-            for node, operand, instance in self._targets(matches[0], found):
-                self._feed(node, operand, instance, found)
+            plan, instances = self._instances(matches[0], found)
+            for node, operand, number in plan.leaves:
+                for each in node.feed(operand, instances[number]):
+                    self._deliver(each, node, found)
+                if node.first_due < node.scheduled:
+                    self._schedule(node)
             return found
-        targets = [each for match in matches for each in self._targets(match, found)]
-        targets.sort(key=lambda target: (target[0].rank, target[1], target[2].key))
-        for node, operand, instance in targets:
-            self._feed(node, operand, instance, found)
+        # The same leaf may be concerned by several of them, and wants them in canonical order.
+        targets = []
+        for match in matches:
+            plan, instances = self._instances(match, found)
+            for node, operand, number in plan.leaves:
+                instance = instances[number]
+                targets.append((node.rank, operand, instance.key, node, instance))
+        targets.sort()
+        for _, operand, _, node, instance in targets:
+            for each in node.feed(operand, instance):
+                self._deliver(each, node, found)
+            if node.first_due < node.scheduled:
+                self._schedule(node)
         return found
 
-    def _targets(self, match: Pending, found: list[Found]) -> list[tuple[Node, int, Instance]]:
-        """Return the leaves that a match is fed to, in order; other operators have it put into their inbox."""
+    def _instances(self, match: Pending, found: list[Found]) -> tuple[_Plan, list[Instance]]:
+        """Return what is done with a match, and its instance for each route; all but leaves are given it at once."""
         end, start, event_id, subscription_id, _, rows, expires = match
         plan = self._plans.get(subscription_id) or self._planned(subscription_id)
         label = (subscription_id, event_id)
-        instances = [
-            Instance(start, end, route.rows(rows), event_id, expires=expires, label=label) for route in plan.routes
-        ]
+        instances = [Instance(start, end, route.rows(rows), event_id, (), expires, label) for route in plan.routes]
         for number in plan.others:
             self._deliver(instances[number], plan.routes[number], found)
-        return [(node, operand, instances[number]) for node, operand, number in plan.leaves]
+        return plan, instances
 
     def _planned(self, subscription_id: str) -> _Plan:
         routes = list(self._routes.get(subscription_id, {}).values())
@@ -176,14 +193,9 @@ class Network:
             for number, route in enumerate(routes)
             if route.subscribers or not all(node.is_leaf for node, _ in route.parents)
         ]
-        plan = self._plans[subscription_id] = _Plan(routes, leaves, others)
+        variables = frozenset(old for route in routes for old, _ in route.renamed)
+        plan = self._plans[subscription_id] = _Plan(routes, leaves, others, variables)
         return plan
-
-    def _feed(self, node: Node, operand: int, instance: Instance, found: list[Found]) -> None:
-        for each in node.feed(operand, instance):
-            self._deliver(each, node, found)
-        if node.first_due < node.scheduled:
-            self._schedule(node)
 
     def _deliver(self, instance: Instance, place: Node | _Route, found: list[Found]) -> None:
         """Put an instance into the inbox of each operator above, and tell who subscribed to it."""
@@ -194,28 +206,35 @@ class Network:
                 node.is_ready = True
                 heappush(self._ready, (node.rank, node))
             node.put(operand, instance)
-        for composite_id in place.subscribers:
-            found.append(Found(composite_id, instance))
+        found += [Found(composite_id, instance) for composite_id in place.subscribers]
 
     def run(self, watermark: int) -> list[Found]:
         """Do all that can be done when everything that ends by the watermark has been put in; return what is found."""
         found: list[Found] = []
-        ready = self._ready
-        while True:
-            while self._due and self._due[0][0] <= watermark:
-                due, rank, node = heappop(self._due)
-                if node.scheduled == due:
-                    node.scheduled = FOREVER
-                    if not node.is_ready:
-                        node.is_ready = True
-                        heappush(ready, (rank, node))
-            if not ready:
-                return found
-            _, node = heappop(ready)
+        self._wake(watermark, found)
+        while self._ready:
+            _, node = heappop(self._ready)
             node.is_ready = False
-            for instance in node.run(watermark):
-                self._deliver(instance, node, found)
-            self._schedule(node)
+            self._run(node, watermark, found)
+            self._wake(watermark, found)
+        return found
+
+    def _wake(self, watermark: int, found: list[Found]) -> None:
+        """Run the leaves that are due, and line up other operators that are: these wait for those below them."""
+        while self._due and self._due[0][0] <= watermark:
+            due, rank, node = heappop(self._due)
+            if node.scheduled == due:
+                node.scheduled = FOREVER
+                if node.is_leaf:
+                    self._run(node, watermark, found)
+                elif not node.is_ready:
+                    node.is_ready = True
+                    heappush(self._ready, (rank, node))
+
+    def _run(self, node: Node, watermark: int, found: list[Found]) -> None:
+        for instance in node.run(watermark):
+            self._deliver(instance, node, found)
+        self._schedule(node)
 
     def due(self) -> int:
         """Return the watermark at which an operator decides or forgets something next."""

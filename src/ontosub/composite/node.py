@@ -28,7 +28,8 @@ class Node:
     `rank` orders nodes: operands come before what is made of them. `delay` is how long after the end of an instance of
     its operands it may not be known yet; `answer_delay` the same of its own instances. `inbox` is what has come and is
     not looked at yet; a leaf, all of whose operands are primitive, needs none, because matches are in order already.
-    `scheduled` and `is_ready` belong to the network.
+    `first_due` is the first moment at which a machine is to be told the time; `scheduled` and `is_ready` belong to the
+    network.
     """
 
     def __init__(self, pattern: Operator, behaviour: Behaviour, rank: int, delay: int) -> None:
@@ -42,6 +43,7 @@ class Node:
         self.inbox: list[Entry] = []
         self.is_ready = False
         self.scheduled = FOREVER
+        self.first_due = FOREVER
         self.is_leaf = all(isinstance(operand, Primitive) for operand in operands_of(pattern))
         self._make = behaviour.make
         self._openers = frozenset(range(OPERANDS_MAX)) if behaviour.openers is None else behaviour.openers
@@ -66,12 +68,7 @@ class Node:
                 self.inbox = inbox[number:]
                 break
             found += self.feed(entry[2], entry[4])
-        return found + self._advance(moment) if self._due and self._due[0][0] <= moment else found
-
-    @property
-    def first_due(self) -> int:
-        """The first moment at which a machine is to be told the time."""
-        return self._due[0][0] if self._due else FOREVER
+        return found + self._advance(moment) if self.first_due <= moment else found
 
     def due(self) -> int:
         """Return the watermark at which there is something to do next."""
@@ -107,6 +104,7 @@ class Node:
         if machine.due < machine.scheduled:
             machine.scheduled = machine.due
             heappush(self._due, (machine.due, values))
+            self.first_due = self._due[0][0]
         elif machine.due == FOREVER and not machine.live():
             del self._machines[values]
 
@@ -119,6 +117,7 @@ class Node:
                 machine.scheduled = FOREVER
                 found += machine.advance(moment)
                 self._settle(values, machine)
+        self.first_due = self._due[0][0] if self._due else FOREVER
         return found
 
     @property
@@ -139,12 +138,14 @@ class Node:
 
     def state(self) -> dict[str, Any]:
         """Return all that is held, as lists, texts and numbers."""
-        machines = [[list(_tuple(values)), machine.state()] for values, machine in self._machines.items() if machine.live()]
+        machines = [
+            [list(_tuple(values)), machine.state()] for values, machine in self._machines.items() if machine.live()
+        ]
         return {"inbox": [[entry[2], to_plain(entry[4])] for entry in self.inbox], "machines": machines}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Hold what a state says, and nothing else."""
-        self._machines, self._due, self.inbox = {}, [], []
+        self._machines, self._due, self.inbox, self.first_due = {}, [], [], FOREVER
         for operand, plain in state["inbox"]:
             self.put(operand, from_plain(plain))
         for plain, held in state["machines"]:

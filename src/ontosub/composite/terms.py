@@ -32,7 +32,8 @@ def term_of(text: str) -> Term:
     if text.startswith("_:"):
         return BlankNode(text.partition(" ")[0][2:])
     [quad] = parse(f"<urn:s> <urn:p> {text} .", format=RdfFormat.N_TRIPLES)
-    return quad.object
+    term: Term = quad.object
+    return term
 
 
 def binding_of(row: Row) -> Binding:

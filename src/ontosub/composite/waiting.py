@@ -37,7 +37,9 @@ class Waiting:
         verb = "waits whether no" if self.absence else "waits for"
         wanted = " and ".join(self.operands) or "another operand"
         until = "" if self.until is None else f" until {self.until.isoformat()}"
-        return f"{self.subscription_id}: {self.pattern} {held}{verb} {wanted}{until}" + (f" ({answer})" if answer else "")
+        return f"{self.subscription_id}: {self.pattern} {held}{verb} {wanted}{until}" + (
+            f" ({answer})" if answer else ""
+        )
 
 
 def described(composite: Composite, pattern: EventPattern, row: Row, wait: Wait) -> Waiting:

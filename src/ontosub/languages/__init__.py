@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
-from ontosub.languages import mdv, ops, sparql
+from ontosub.languages import composite, mdv, ops, sparql  # noqa: F401 - composite registers its own reader
 from ontosub.model import readers
 from ontosub.model.errors import UsageError
 from ontosub.model.subscription import Subscription

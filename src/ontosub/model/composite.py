@@ -1,19 +1,20 @@
 """Composite subscriptions: patterns over several events.
 
-An event pattern is a tree (JTangCSPS's composite subscription tree): leaves are primitive subscriptions, inner nodes are
-operators. This module is only their shape; docs/COMPOSITE.md defines what they mean. Each operator carries what
+An event pattern is a tree (JTangCSPS's composite subscription tree): leaves are primitive subscriptions, inner nodes
+are operators. This module is only their shape; docs/COMPOSITE.md defines what they mean. Each operator carries what
 belongs to it: the `window` of its temporal restriction, the conditions (`where`) on what its operands bind, and, where
 it chooses among instances, its consumption policy. Variables are named without their question mark, as in a Binding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
+from ontosub.model import readers
 from ontosub.model.errors import UsageError
 from ontosub.model.pattern import Filter
 from ontosub.model.relation import Relation
@@ -238,6 +239,25 @@ class Composite:
     def __post_init__(self) -> None:
         if not self.id:
             raise UsageError("a composite subscription needs an id that is not empty")
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        id: str,
+        names: Mapping[str, Subscription | Composite] | None = None,
+        prefixes: Mapping[str, str] | None = None,
+        policy: Policy | str = Policy.CONSUME,
+    ) -> Composite:
+        """Read a composite subscription: `smoke before heat within 10 min`.
+
+        `names` are the subscriptions and composites that it may name. `policy` holds for operators that say no other.
+
+        Raises LanguageError, with position and hint, when the text is malformed or says what no composite may say.
+        """
+        read = readers.get("composite.parse")
+        return read(text, id=id, names=names, prefixes=prefixes, policy=Policy(policy))  # type: ignore[no-any-return]
 
     @property
     def subscription_ids(self) -> frozenset[str]:

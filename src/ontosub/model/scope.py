@@ -6,6 +6,7 @@ and a negation bind what they are taken `per`, and the aggregates; what their op
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 
 from ontosub.model.composite import (
@@ -28,7 +29,7 @@ def certain(pattern: EventPattern) -> Names:
     """Return the variables that every instance of the pattern binds."""
     match pattern:
         case Disjunction():
-            return reduce(Names.intersection, map(certain, pattern.operands))
+            return _common(map(certain, pattern.operands))
         case Exclusion():
             return certain(pattern.operand)
     own = _own(pattern)
@@ -55,6 +56,10 @@ def _own(pattern: EventPattern) -> Names | None:
     return None
 
 
+def _common(names: Iterable[Names]) -> Names:
+    return reduce(lambda some, others: some & others, names)
+
+
 def correlating(pattern: EventPattern) -> tuple[str, ...]:
     """Return the variables whose values divide the state of an operator, in order: instances with others never meet."""
     match pattern:
@@ -62,7 +67,7 @@ def correlating(pattern: EventPattern) -> tuple[str, ...]:
             return pattern.per
         case Primitive() | Restriction() | Disjunction(window=None):
             return ()
-    return tuple(sorted(reduce(Names.intersection, map(certain, operands_of(pattern)))))
+    return tuple(sorted(_common(map(certain, operands_of(pattern)))))
 
 
 def dividing(composite: Composite) -> dict[str, tuple[str, ...]]:
@@ -75,11 +80,14 @@ def dividing(composite: Composite) -> dict[str, tuple[str, ...]]:
     shared = sorted(_dividing(composite.pattern)) if _divides(composite.pattern) else []
     sources = {name: _sources(name, primitives) for name in shared}
     usable = [name for name in shared if sources[name] is not None]
-    return {part.subscription_id: tuple((sources[name] or {})[part.subscription_id] for name in usable) for part in primitives}
+    return {
+        part.subscription_id: tuple((sources[name] or {})[part.subscription_id] for name in usable)
+        for part in primitives
+    }
 
 
 def _sources(name: str, primitives: list[Primitive]) -> dict[str, str] | None:
-    """Return what a variable is called in each subscription's answers; None when one subscription has two names for it."""
+    """Return what a variable is called in each subscription's answers; None when one has two names for it."""
     found: dict[str, str] = {}
     for primitive in primitives:
         source = next(old for old, new in primitive.variables if new == name)
@@ -91,7 +99,7 @@ def _sources(name: str, primitives: list[Primitive]) -> dict[str, str] | None:
 def _dividing(pattern: EventPattern) -> Names:
     if isinstance(pattern, Primitive):
         return certain(pattern)
-    shared = reduce(Names.intersection, map(_dividing, operands_of(pattern)))
+    shared = _common(map(_dividing, operands_of(pattern)))
     return shared & frozenset(pattern.per) if isinstance(pattern, Negation | Iteration) else shared
 
 

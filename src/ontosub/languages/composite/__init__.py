@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ontosub.languages.composite.builder import Pattern, on
 from ontosub.languages.composite.parser import parse_tree
 from ontosub.languages.composite.printer import to_text
+from ontosub.languages.composite.rdf import from_graph, to_graph, vocabulary
 from ontosub.languages.composite.resolving import (
     Lookup,
     Operand,
@@ -23,6 +25,7 @@ from ontosub.languages.composite.resolving import (
 )
 from ontosub.languages.prologue import shown
 from ontosub.languages.sparql.source import Source
+from ontosub.model import readers
 from ontosub.model.composite import DEPTH_MAX, Composite, Policy
 from ontosub.model.errors import LanguageError, Span
 
@@ -58,7 +61,7 @@ def parse_all(
     circle.
     """
     named = _Named(texts, names or {}, prefixes, policy)
-    return {id: named.composite(id) for id in texts}
+    return {name: named.composite(name) for name in texts}
 
 
 class _Named:
@@ -106,13 +109,13 @@ def _of_source(error: LanguageError, id: str) -> LanguageError:
     return LanguageError(found.message, hint=found.hint, text=found.text, span=found.span, source=id)
 
 
-def _resolved(
-    source: Source, id: str, lookup: Lookup, prefixes: Mapping[str, str] | None, policy: Policy
-) -> Composite:
+def _resolved(source: Source, id: str, lookup: Lookup, prefixes: Mapping[str, str] | None, policy: Policy) -> Composite:
     tree, prologue = parse_tree(source, prefixes)
     resolver = Resolver(source, prologue, lookup, policy)
     pattern = check_size(resolver.pattern(tree), source)
     return Composite(id, pattern, tuple(resolver.subscriptions.values()), source.text)
 
 
-__all__ = ["parse", "parse_all", "to_text"]
+readers.register("composite.parse", parse)
+
+__all__ = ["Pattern", "from_graph", "on", "parse", "parse_all", "to_graph", "to_text", "vocabulary"]

@@ -19,7 +19,9 @@ _UNITS = {
 }
 _AMOUNT = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
 _UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
-_PLAIN = re.compile(rf"(?P<sign>[+-]?)\s*(?P<parts>{_AMOUNT}\s*(?:{_UNIT})(?![\w])(?:\s*{_AMOUNT}\s*(?:{_UNIT})(?![\w]))*)")
+_PLAIN = re.compile(
+    rf"(?P<sign>[+-]?)\s*(?P<parts>{_AMOUNT}\s*(?:{_UNIT})(?![\w])(?:\s*{_AMOUNT}\s*(?:{_UNIT})(?![\w]))*)"
+)
 _PART = re.compile(rf"({_AMOUNT})\s*({_UNIT})")
 _ISO = re.compile(
     rf"(?P<sign>[+-]?)P(?=[0-9T])(?:(?P<w>{_AMOUNT})W)?(?:(?P<d>{_AMOUNT})D)?"
@@ -70,7 +72,14 @@ def parse_duration(text: str) -> timedelta:
     return duration
 
 
-_PRINTED = (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1_000), ("us", 1))
+_PRINTED = (
+    ("d", 86_400_000_000),
+    ("h", 3_600_000_000),
+    ("min", 60_000_000),
+    ("s", 1_000_000),
+    ("ms", 1_000),
+    ("us", 1),
+)
 
 
 def duration_text(duration: timedelta) -> str:

@@ -1,4 +1,4 @@
-"""Operands that are subscriptions: those written inside a composite's text, and what the answers of any of them bind."""
+"""Operands that are subscriptions: those written inside a composite's text, and what the answers of any bind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ontosub.languages.prologue import Prologue
 from ontosub.languages.sparql.checks import visible_variables
 from ontosub.languages.sparql.source import Source
 from ontosub.languages.sparql.syntax import Construct, Select
-from ontosub.model.errors import LanguageError, Span
+from ontosub.model.errors import LanguageError, Span, UsageError
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Variable
 
@@ -26,11 +26,18 @@ def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Sub
     used = {name: iri for name, iri in prologue.prefixes.items() if f"{name}:" in tree.text}
     declared = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in sorted(used.items()))
     text = declared + tree.text.strip()
-    id = f"{tree.language}:{sha256(text.encode()).hexdigest()[:16]}"
+    digest = sha256(text.encode()).hexdigest()[:16]
     try:
-        return _PARSERS[tree.language](text, id=id)
+        return _PARSERS[tree.language](text, id=f"{tree.language}:{digest}")
     except LanguageError as error:
         raise _moved(error, declared, tree, source) from None
+
+
+def parse_inline(text: str, language: str, id: str) -> Subscription:
+    """Return the subscription of a text that says all that it needs."""
+    if language not in _PARSERS:
+        raise UsageError(f'there is no language "{language}": choose one of {", ".join(_PARSERS)}')
+    return _PARSERS[language](text, id=id)
 
 
 def _moved(error: LanguageError, declared: str, tree: Inline, source: Source) -> LanguageError:

@@ -44,6 +44,7 @@ _OPERAND = "the name of a subscription, an inline one such as sparql { … }, or
 _CHOICE = {"or": OR, "|": OR}
 _BOTH = {"and": AND, "&": AND, "&&": AND, "-": AND_NOT}
 _RELATED = {**RELATIONS, "parallel": PARALLEL, "||": PARALLEL}
+_CHAINED = frozenset(_RELATED.values())
 
 
 def parse_tree(source: Source, prefixes: Mapping[str, str] | None = None) -> tuple[Syntax, Prologue]:
@@ -87,11 +88,13 @@ class _Parser(Reader):
         left = operand()
         while (found := self._operator(operators)) is not None:
             name, span = found
-            chained = isinstance(left, Applied) and not left.closed and left.operator in operators.values()
-            if chained and left.operator != name and operators is _RELATED:
-                hint = f"Say with brackets what belongs together: (A {left.operator} B) {name} C."
+            open_chain = left if isinstance(left, Applied) and not left.closed else None
+            if open_chain is not None and open_chain.operator != name and {open_chain.operator, name} <= _CHAINED:
+                hint = f"Say with brackets what belongs together: (A {open_chain.operator} B) {name} C."
                 raise self.source.error("two different relations follow each other", span, hint)
-            joined = left if chained and left.operator == name != AND_NOT else Applied(name, [left], span)
+            joined = Applied(name, [left], span)
+            if open_chain is not None and open_chain.operator == name != AND_NOT:
+                joined = open_chain
             self._latest = joined
             joined.operands.append(operand())
             self._check_width(joined)
@@ -211,7 +214,9 @@ class _Parser(Reader):
         while depth:
             token = self.take()
             if token.kind == "END":
-                raise self.source.error("the inline subscription is not closed", self.span(opening), "Each { needs its }.")
+                raise self.source.error(
+                    "the inline subscription is not closed", self.span(opening), "Each { needs its }."
+                )
             depth += {"{": 1, "}": -1}.get(token.word, 0)
         span = self.source.span(language.start, token.end)
         return Inline(language.word, self.source.text[opening.end : token.start], opening.end, span, self._chosen())

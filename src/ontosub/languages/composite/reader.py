@@ -61,7 +61,9 @@ class Reader:
         token = token or self.peek()
         hint = f"Here should stand {wanted}."
         if token.kind == "END":
-            return self.source.error("the text ends too early", self.source.span(max(0, token.end - 1), token.end), hint)
+            return self.source.error(
+                "the text ends too early", self.source.span(max(0, token.end - 1), token.end), hint
+            )
         return self.source.error(f'unexpected "{token.text[:40]}"', self.span(token), hint)
 
     def declaration(self) -> None:

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from ontosub.languages.composite.inline import answer_variables, inline_subscription
 from ontosub.languages.composite.syntax import (
     AND,
-    AND_NOT,
     NOT,
     OR,
     PARALLEL,
-    RESTRICT,
     TIMES,
     Applied,
     Inline,
@@ -179,7 +177,9 @@ class Resolver:
                 hint = f"The operand binds {_listed(possible(body))}."
                 raise self._source.error(f"?{aggregate.variable} is never bound", span, hint)
             if aggregate.name in possible(body):
-                raise self._source.error(f"?{aggregate.name} is bound already", span, "Choose a name of its own for it.")
+                raise self._source.error(
+                    f"?{aggregate.name} is bound already", span, "Choose a name of its own for it."
+                )
         if len(made) != len(tree.aggregates):
             raise self._source.error("two aggregates have the same name", tree.span, "Choose a name for each.")
 
@@ -190,7 +190,9 @@ class Resolver:
                 if variable.value not in bound:
                     hint = f"Bound here are {_listed(bound)}."
                     if variable.value in hint_of:
-                        hint = f"Its members differ in it: say per ?{variable.value}, or aggregate it (with max(…) as …)."
+                        hint = (
+                            f"Its members differ in it: say per ?{variable.value}, or aggregate it (with max(…) as …)."
+                        )
                     raise self._source.error(f"?{variable.value} is never bound", condition.span, hint)
 
     def _check_suffixes(self, tree: Applied) -> None:

@@ -56,7 +56,9 @@ def tokenize(source: Source) -> list[Token]:
         token = Token(kind, found[kind], found.start(kind), found.end())
         if kind == "BAD" and token.text in "\"'":
             # At once: behind a quote that is never closed, each further quote would be looked for in vain.
-            raise source.error("unterminated string", source.span(token.start, len(text)), f"Close it with {token.text}.")
+            raise source.error(
+                "unterminated string", source.span(token.start, len(text)), f"Close it with {token.text}."
+            )
         if kind == "END":
             break
         tokens.append(token)

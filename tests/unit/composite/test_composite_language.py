@@ -1,0 +1,365 @@
+"""The language of composite subscriptions: what is read, what is refused and where, and that printing is undone."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from watching import NAMES, composite
+
+from composite_generators import patterns
+from ontosub import Composite, Ontology, Subscription, on
+from ontosub.languages.composite import from_graph, parse_all, to_graph, to_text, vocabulary
+from ontosub.languages.composite.durations import duration_text, parse_duration
+from ontosub.languages.composite.tokens import TEXT_MAX
+from ontosub.languages.prologue import Fault
+from ontosub.model.composite import Composite as Value
+from ontosub.model.composite import (
+    Conjunction,
+    Disjunction,
+    Exclusion,
+    Iteration,
+    Negation,
+    Policy,
+    Primitive,
+    Restriction,
+    Sequence,
+)
+from ontosub.model.errors import FormatError, LanguageError, LimitError, UsageError
+from ontosub.model.relation import Relation
+
+KNOWN = {name: Subscription.parse("SELECT ?x ?v { ?e <urn:x> ?x ; <urn:v> ?v }", id=name) for name in ("a", "b", "c")}
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("a & b", "a and b"),
+        ("a && b", "a and b"),
+        ("a | b", "a or b"),
+        ("a || b", "a parallel b"),
+        ("a = b", "a equals b"),
+        ("a contains b", "a includes b"),
+        ("(a and b)_10min", "a and b within 10 min"),
+        ("(a and b) within PT10M", "a and b within 10 min"),
+        ("(-a)_5s", "not a within 5s"),
+        ("(a - b)_5s", "a and not b within 5s"),
+        ("a^3", "a times 3"),
+        ("(a^*)_5s", "a times * within 5s"),
+        ("A BEFORE b WITHIN 1 h 30 min".replace("A", "a", 1), "a before b within 90 min"),
+        ("a and b or c", "(a and b) or c"),
+        ("a or b and c", "a or (b and c)"),
+        ("a before b and c", "(a before b) and c"),
+        ("a before b before c within 5s", "(a before b before c) within 5s"),
+        ("a and b before c within 5s", "a and (b before c within 5s)"),
+        ("a before (b and c) within 5s", "a before (b and c) within 5 s"),
+        ("a before b within 5s and c within 9s", "(a before b within 5s) and c within 9s"),
+        ("a and b and not c within 5s", "(a and b) and not c within 5s"),
+        ('"a" and b # a comment', "a and b"),
+        ("a(?x)and b(?x)where(?x>1)", "a(?x) and b(?x) where ?x > 1"),
+    ],
+)
+def test_what_is_written_in_different_ways_is_the_same(written, meant):
+    assert composite(written).pattern == composite(meant).pattern
+
+
+def test_operators_have_what_is_said_of_them():
+    pattern = composite("a(?x) before b(?x, ?v) before c(?x) within 10 min where ?v > 3 reuse").pattern
+    assert isinstance(pattern, Sequence)
+    assert (pattern.relation, len(pattern.operands), pattern.policy) == (Relation.BEFORE, 3, Policy.REUSE)
+    assert pattern.window == timedelta(minutes=10)
+    assert len(pattern.where) == 1
+    assert isinstance(composite("(a before b within 5s) within 3s").pattern, Restriction)
+    assert isinstance(composite("((a before b)) within 3s").pattern, Restriction)
+    assert isinstance(composite("a within 3s or b").pattern, Disjunction)
+
+
+def test_a_policy_for_all_operators_that_say_none():
+    pattern = composite("(a and b consume) before c", policy="reuse").pattern
+    assert (pattern.policy, pattern.operands[0].policy) == (Policy.REUSE, Policy.CONSUME)
+
+
+def test_inline_subscriptions_come_with_the_composite():
+    query = "PREFIX : <urn:> sparql { SELECT ?x { ?e :x ?x FILTER(?x != '}') } }"
+    text = f"{query} before ops {{ (_:H, ?x, (:E, :x, owl:Thing)) }}"
+    found = Composite.parse(text, id="c")
+    assert [each.language for each in found.subscriptions] == ["sparql", "ops"]
+    assert found.subscription_ids == {each.id for each in found.subscriptions}
+    again = Composite.parse(f"{query} within 5s", id="d")
+    assert again.subscription_ids < found.subscription_ids
+    rule = "PREFIX : <urn:> mdv { search :Alarm r register r where r.level > 3 } times 3"
+    assert Composite.parse(rule, id="e").subscriptions[0].language == "mdv"
+
+
+def test_a_query_with_a_residual_has_its_projected_variables():
+    query = "sparql { SELECT ?x (?v + 1 AS ?more) { ?e <urn:x> ?x OPTIONAL { ?e <urn:v> ?v } } }"
+    assert Composite.parse(f"{query} where ?more > 1", id="c").pattern.where
+
+
+REFUSED = [
+    ("not a", (1, 1), '"not" needs a window', "within 10 min"),
+    ("b or\n  a and not b", (2, 5), '"and not" needs a window', "within 10 min"),
+    ("a times *", (1, 3), "an open iteration needs a window", "within"),
+    ("a before b where ?q > 1", (1, 18), "?q is never bound", "?v, ?x"),
+    ("a times 3 where ?v > 1", (1, 17), "?v is never bound", "per ?v"),
+    ("a times 3 with max(?q) as ?m", (1, 16), "?q is never bound", "?v, ?x"),
+    ("a times 3 with count as ?x", (1, 16), "?x is bound already", "name"),
+    ("a times 3 with count as ?n, count as ?n", (1, 3), "two aggregates have the same name", "name"),
+    ("not a within 5s per ?q", (1, 21), "?q is never bound", "?v, ?x"),
+    ("a(?q) and b", (1, 3), "?q is not bound there", "?v, ?x"),
+    ("a(?x as ?y, ?v as ?y)", (1, 1), "two variables get the same name", "its own"),
+    ("a within -5 min", (1, 10), "the duration -5 min is negative", "minus"),
+    ("a within 0s", (1, 10), "the duration 0s is nothing", "parallel"),
+    ("a within 900000 weeks", (1, 10), "the duration 900000 weeks is absurd", "36,525 days"),
+    ("a within 99999999999999999 weeks", (1, 10), "is absurd", "36,525 days"),
+    ("a within 5 m", (1, 10), '"5 m" is no duration', "10 min"),
+    ("a within", (1, 9), "is no duration", "10 min"),
+    ("a within P1Y", (1, 10), "is no duration", "PT10M"),
+    ("(a)_5", (1, 5), '"5" is no duration', "10 min"),
+    ("a before X", (1, 10), 'there is no subscription "X"', "a, b"),
+    ("a before b meets c", (1, 12), "two different relations", "(A before B) meets C"),
+    ("a before", (1, 8), "the text ends too early", "name"),
+    ("", (1, 1), "the text ends too early", "name"),
+    ("a b", (1, 3), 'unexpected "b"', "operator"),
+    ("(a and b", (1, 8), "the text ends too early", "closing bracket"),
+    ("a times 0", (1, 9), "0 is no number of times", "10,000"),
+    ("a times 10001", (1, 9), "10001 is no number of times", "10,000"),
+    ("a times 2.5", (1, 9), "2.5 is no number of times", "10,000"),
+    ("a times b", (1, 9), 'unexpected "b"', "number"),
+    ("a and b within 5s within 6s", (1, 19), "a second within", "once"),
+    ("a and b per ?x", (1, 13), "per does not belong to and", "times and not"),
+    ("a and b with count as ?n", (1, 14), "with does not belong to and", "iteration"),
+    ("not a within 5s reuse", (1, 1), "reuse does not belong to not", "consumes nothing"),
+    ("a where", (1, 7), "the text ends too early", "condition"),
+    ("a where ?x >", (1, 12), "the expression ends too early", "variable"),
+    ("sparql { SELECT ?x { ?x", (1, 8), "the inline subscription is not closed", "}"),
+    ("a and\nsparql { SELECT ?x {\n ?x ?? } }", (3, 5), 'unexpected "?"', "variable"),
+    ("a before 'b", (1, 10), "unterminated string", "Close"),
+    ("PREFIX x <urn:> a", (1, 8), 'unexpected "x"', "prefix"),
+    ("a and ; b", (1, 7), 'unexpected ";"', "name"),
+    ("a & & b", (1, 5), 'unexpected "&"', "name"),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "message", "hint"), REFUSED)
+def test_what_makes_no_sense_is_refused_where_it_stands(text, place, message, hint):
+    with pytest.raises(LanguageError) as raised:
+        composite(text)
+    error = raised.value
+    assert (error.line, error.column) == place, str(error)
+    assert message in error.message
+    assert error.hint
+    assert hint in error.hint
+    assert error.hint.endswith(".")
+    assert not error.message[0].isupper()
+
+
+def test_composites_may_name_each_other():
+    found = parse_all({"fire": "alarm before c", "alarm": "a and b within 5s reuse"}, names=KNOWN)
+    assert found["fire"].pattern.operands[0] == found["alarm"].pattern
+    assert found["fire"].subscription_ids == {"a", "b", "c"}
+    with pytest.raises(LanguageError, match="the variables of the composite alarm are fixed"):
+        parse_all({"fire": "alarm(?x) before c", "alarm": "a and b"}, names=KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("texts", "place", "source"),
+    [
+        ({"p": "a and\n p"}, (2, 2), "p"),
+        ({"p": "a and q", "q": "b before r", "r": "p within 5s"}, (1, 1), "r"),
+    ],
+)
+def test_a_circle_of_names_is_refused(texts, place, source):
+    with pytest.raises(LanguageError, match="leads back to itself") as raised:
+        parse_all(texts, names=KNOWN)
+    assert (raised.value.line, raised.value.column) == place
+    assert raised.value.diagnostic.source == source
+    assert "p → " in raised.value.hint
+
+
+def deep(level: int) -> str:
+    return "(" * level + "a" + ")" * level
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        deep(1000),
+        "not " * 1000 + "a within 5s",
+        "a" + " and a" * 500,
+        "a" + " within 1s" * 500,
+        "a" + " times 2" * 500,
+        "a" + " within 1s and b" * 500,
+        "a where " + "(" * 2000 + "?x",
+        "a where " + " + ".join(["?x"] * 2000),
+        "a " * (TEXT_MAX // 2 + 1),
+        "a;" * 15_000,
+    ],
+)
+def test_untrusted_text_is_refused_and_does_not_hang(text):
+    with pytest.raises((LimitError, LanguageError)):
+        composite(text)
+
+
+def test_composites_of_composites_cannot_explode():
+    texts = {f"c{n}": f"c{n + 1} before c{n + 1}" for n in range(20)} | {"c20": "a"}
+    with pytest.raises(LimitError, match="too large"):
+        parse_all(texts, names=KNOWN)
+    chain = {f"c{n}": f"c{n + 1}" for n in range(2000)} | {"c2000": "a"}
+    with pytest.raises(LimitError, match="too deeply"):
+        parse_all(chain, names=KNOWN)
+
+
+def without_per(pattern):
+    """Return the pattern as it would be if nothing was taken per variable: reading adds to that (V1)."""
+    match pattern:
+        case Negation() | Iteration():
+            return replace(pattern, operand=without_per(pattern.operand), per=(), where=())
+        case Exclusion():
+            return replace(pattern, operand=without_per(pattern.operand), excluded=without_per(pattern.excluded))
+        case Restriction():
+            return replace(pattern, operand=without_per(pattern.operand))
+        case Primitive():
+            return pattern
+    return replace(pattern, operands=tuple(map(without_per, pattern.operands)))
+
+
+@settings(max_examples=500, deadline=None)
+@given(patterns(depth=4))
+def test_what_is_printed_is_read_as_the_same(pattern):
+    read = Composite.parse(to_text(pattern), id="c", names=KNOWN)
+    assert without_per(read.pattern) == without_per(pattern)
+    assert Composite.parse(to_text(read.pattern), id="c", names=KNOWN) == read
+
+
+@settings(max_examples=300, deadline=None)
+@given(patterns(depth=4))
+def test_the_rdf_form_is_read_as_the_same(pattern):
+    composite = Value("c", pattern)
+    assert from_graph(to_graph(composite)) == [composite]
+
+
+def test_the_rdf_form_carries_inline_subscriptions():
+    composite = Composite.parse("PREFIX : <urn:> sparql { SELECT ?x { ?e :x ?x } } times 3 within 90s", id="c")
+    assert from_graph(to_graph(composite)) == [composite]
+
+
+def test_the_rdf_form_uses_its_vocabulary():
+    ontology = Ontology.read(vocabulary(), format="text/turtle")
+    known = {term.value for term in (*ontology.classes, *ontology.properties)}
+    text = "(a times 2 within 1s per ?x with max(?v) as ?m where ?m > 1 reuse) before b or not c within 5s"
+    for triple in to_graph(composite(text)):
+        for term in (triple.predicate, triple.object):
+            iri = getattr(term, "value", "")
+            assert not iri.startswith("urn:ontosub:composite#") or iri in known, iri
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("window", "has no window"),
+        ("operands", "0 operands"),
+        ("excluded", "has no excluded"),
+        ("id", "has no id"),
+    ],
+)
+def test_rdf_that_lacks_something_is_refused(wrong, message):
+    graph = to_graph(composite("a and not b within 5s"))
+    with pytest.raises(FormatError, match=message):
+        from_graph(triple for triple in graph if not triple.predicate.value.endswith(f"#{wrong}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90s", 90),
+        ("10 min", 600),
+        ("1 h 30 min", 5400),
+        ("1.5 hours", 5400),
+        ("PT10M", 600),
+        ("P1DT1H", 90_000),
+        ("2 days", 172_800),
+        ("P1W", 604_800),
+        ("500 ms", 0.5),
+        ("PT0.25S", 0.25),
+        ("1week", 604_800),
+    ],
+)
+def test_durations(text, seconds):
+    assert parse_duration(text) == timedelta(seconds=seconds)
+    assert parse_duration(duration_text(parse_duration(text))) == parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["", "10", "min", "P", "PT", "P1Y", "P1M", "10 parsecs", "1 h 30", "½ h", "1e9 s"])
+def test_no_durations(text):
+    with pytest.raises(Fault):
+        parse_duration(text)
+
+
+@given(st.timedeltas(timedelta(microseconds=1), timedelta(days=30_000)))
+def test_any_duration_is_printed_as_it_is_read(duration):
+    assert parse_duration(duration_text(duration)) == duration
+
+
+A, B, C = (on(NAMES[name]) for name in ("a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("built", "text"),
+    [
+        (A.before(B).within("10 min"), "a before b within 10 min"),
+        (A.before(B).before(C), "a before b before c"),
+        (A.before(B.before(C)), "a before (b before c)"),
+        ((A & B).within(timedelta(seconds=5)) | C, "(a and b within 5s) or c"),
+        ((~A).within("5s"), "not a within 5s"),
+        (A.and_not(B).within("5s").where("?v > 3"), "a and not b within 5s where ?v > 3"),
+        (A.times("*").within("5s").per("?x").aggregate(n="count", m="avg(?v)").where("?m > 3"), None),
+        (A.times(3).reuse(), "a times 3 reuse"),
+        (A.parallel(B), "a parallel b"),
+        (A.within("5s").within("3s"), "((a within 5s)) within 3s"),
+        (on(NAMES["a"], "?x", v="w").met_by(B), "a(?x, ?v as ?w) met by b"),
+        (A.before(B).within("5s").before(C), "(a before b within 5s) before c"),
+        (on(composite("a and b", "ab")).before(C), "(a and b) before c"),
+    ],
+)
+def test_the_builder_builds_what_a_text_says(built, text):
+    text = text or "a times * within 5s per ?x with count as ?n, avg(?v) as ?m where ?m > 3"
+    assert built.composite("t").pattern == composite(text).pattern
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_the_builder_knows_each_relation(relation):
+    method = getattr(A, relation.value.replace(" ", "_"))
+    assert method(B).composite("t").pattern == composite(f"a {relation.value} b").pattern
+
+
+def test_the_builder_refuses_what_a_text_may_not_say():
+    with pytest.raises(LanguageError, match='"and not" needs a window'):
+        A.and_not(B).composite("t")
+    with pytest.raises(LanguageError, match="negative"):
+        A.within("-5s")
+    with pytest.raises(LanguageError, match="never bound"):
+        A.before(B).where("?q > 1").composite("t")
+    with pytest.raises(UsageError, match="how often"):
+        A.times(0)
+    other = Subscription.parse("ASK { ?a <urn:other> ?b }", id="a")
+    with pytest.raises(UsageError, match="two different operands"):
+        A.before(on(other))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: Conjunction((p,)), "2 to 20 operands"),
+        (lambda p: Negation(p, timedelta(0)), "longer than nothing"),
+        (lambda p: Exclusion(p, p, timedelta(days=1_000_000)), "at most 36,525 days"),
+        (lambda p: Iteration(p, None), "needs a window"),
+        (lambda p: Iteration(p, 0), "1 to 10,000"),
+        (lambda p: Restriction(p), "a window or a condition"),
+        (lambda p: Value("", p), "needs an id"),
+    ],
+)
+def test_values_that_make_no_sense_cannot_be_built(make, message):
+    with pytest.raises(UsageError, match=message):
+        make(composite("a and b").pattern)

@@ -34,7 +34,7 @@ def test_the_python_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     shown = [(text, output) for (kind, text), (_, output) in pairwise(BLOCKS) if kind == "python"]
-    assert len(shown) == 4
+    assert len(shown) == 5
     for code, expected in shown:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

@@ -85,7 +85,7 @@ class CountingMachine(_Run):
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """Add a member; the last n are a composite, if the conditions hold for them."""
-        if self.due < instance.end:
+        if self.members and self._last() < instance.end:
             self.members = []
         count = self._plan.count or 1
         self._outlive(instance.end)
@@ -97,23 +97,32 @@ class CountingMachine(_Run):
         self._reckon()
         return found
 
+    def _last(self) -> int:
+        """Return the last moment at which another member can come, before the members are outlived."""
+        last = self.members[-1]
+        return min(last.end + self._plan.window, last.expires)
+
     def _reckon(self) -> None:
-        """Note when all members are to be forgotten: no other can come in time, or the last is outlived."""
-        super()._reckon()
-        if self.members:
-            self.due = min(self.due, self.members[-1].expires)
+        """Note when to forget the members. It can wait a little, so that many are forgotten together."""
+        if not self.members:
+            self.due = FOREVER
+        elif self.due == FOREVER:
+            patience = self._plan.window // 2 + 1 if self._plan.window < FOREVER else 1
+            last = self._last() + patience
+            self.due = min(FOREVER, last - last % patience)
 
     def advance(self, moment: int) -> list[Instance]:
         """Forget the members when their time is over."""
-        if self.due <= moment:
+        if self.members and self._last() <= moment:
             self.members = []
-            self._reckon()
+        self.due = FOREVER
+        self._reckon()
         return []
 
     def waiting(self) -> Iterator[Wait]:
         """Yield the members so far."""
         if self.members:
-            yield Wait(tuple(self.members), (0,), self.due)
+            yield Wait(tuple(self.members), (0,), self._last())
 
 
 class OpenMachine(_Run):

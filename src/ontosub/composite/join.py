@@ -51,7 +51,7 @@ class Plan:
     patience: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.patience = 1 if self.window >= FOREVER else self.window // 8 + 1
+        self.patience = 1 if self.window >= FOREVER else self.window // 2 + 1
         operands = range(max(self.operand_of) + 1)
         self.keeps = [each in self.kept for each in operands]
         self.positions = [tuple(p for p in self.triggers if self.operand_of[p] == each) for each in operands]

@@ -77,18 +77,12 @@ class Node:
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """Take in the next instance in canonical order; return what it completes."""
-        rows = instance.rows
-        if len(rows) == 1 and self._name is not None:
-            value = rows[0].get(self._name)
-            return [] if value is None else self._feed_one(value, operand, instance)
-        if not self._names:
-            return self._feed_one((), operand, instance)
-        found: list[Instance] = []
-        for values, part in divided(instance, self._names):
-            found += self._feed_one(values if self._name is None else values[0], operand, part)
-        return found
-
-    def _feed_one(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
+        values: Values = ()
+        if self._names:
+            rows = instance.rows
+            if self._name is None or len(rows) > 1 or self._name not in rows[0]:
+                return self._feed_divided(operand, instance)
+            values = rows[0][self._name]
         machine = self._machines.get(values)
         if machine is None:
             if operand not in self._openers:
@@ -97,6 +91,20 @@ class Node:
         found = machine.feed(operand, instance)
         if machine.due < machine.scheduled or machine.due == FOREVER:
             self._settle(values, machine)
+        return found
+
+    def _feed_divided(self, operand: int, instance: Instance) -> list[Instance]:
+        """Take in the next instance, once for each combination of values of the correlating variables."""
+        found: list[Instance] = []
+        for values, part in divided(instance, self._names):
+            key = values if self._name is None else values[0]
+            machine = self._machines.get(key)
+            if machine is None:
+                if operand not in self._openers:
+                    continue
+                machine = self._machines[key] = self._make(values)
+            found += machine.feed(operand, part)
+            self._settle(key, machine)
         return found
 
     def _settle(self, values: Values, machine: Machine) -> None:

@@ -241,9 +241,7 @@ def test_a_file_of_composites_gives_back_what_was_saved(tmp_path):
 def test_a_file_of_composites_that_people_write(tmp_path):
     path = tmp_path / "composites.json"
     texts = {"fire": "smoke before heat within 10 s", "alarm": "fire and payment"}
-    path.write_text(
-        json.dumps({"subscriptions": dict.fromkeys(("smoke", "heat", "payment"), ["room"]), "composites": texts})
-    )
+    path.write_text(json.dumps({"subscriptions": {name: ["room"] for name in NAMES}, "composites": texts}))
     assert {each.id: each.pattern for each in read_composites(path)}["fire"] == FIRE.pattern
     for text in ("no JSON", "{}", "[]", '{"subscriptions": {}, "composites": [1]}'):
         path.write_text(text)

@@ -1,4 +1,7 @@
-"""A program that a test kills: it composes a folder of matches into files, one file in each micro-batch."""
+"""A program that a test kills: it composes a folder of matches into files, one file in each micro-batch.
+
+When it has written the micro-batch that it is told, and before that is committed, it waits until its input ends.
+"""
 
 import pickle
 import sys
@@ -10,7 +13,7 @@ from pyspark.sql import DataFrame
 from ontosub.spark import MATCHES, compose, session
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, last: int) -> None:
     composites, lateness = pickle.loads((folder / "case").read_bytes())
     spark = session({"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}, master="local[1]")
     frame = spark.readStream.schema(MATCHES).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
@@ -18,7 +21,9 @@ def main(folder: Path) -> None:
 
     def write(detections: DataFrame, number: int) -> None:
         detections.write.mode("overwrite").parquet(str(folder / "out" / str(number)))
-        print(number, "is written", flush=True)
+        if number == last:
+            print(number, "is written", flush=True)
+            sys.stdin.read()
 
     writer = frame.transform(stage).writeStream.foreachBatch(write)
     query = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True).start()
@@ -26,4 +31,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -181,15 +181,15 @@ def test_a_driver_that_is_killed_loses_and_doubles_nothing(spark, tmp_path):
     (tmp_path / "case").write_bytes(pickle.dumps((case.composites, case.lateness)))
     command = [sys.executable, str(Path(__file__).with_name("composing_driver.py")), str(tmp_path)]
     for number in (1, 3):
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        driver = subprocess.Popen(command, start_new_session=True, text=True, **pipes)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        driver = subprocess.Popen([*command, str(number)], start_new_session=True, text=True, **pipes)
         try:
             assert any(line == f"{number} is written\n" for line in driver.stdout)
         finally:
             os.killpg(driver.pid, signal.SIGKILL)
             driver.communicate()
         assert not (tmp_path / "checkpoint" / "commits" / str(number)).exists()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([*command, "-1"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     found = [row for folder in (tmp_path / "out").iterdir() for row in spark.read.parquet(str(folder)).collect()]
     assert shown(row.asDict() for row in found) == expected(replace(case, lifetime=None))
 

@@ -109,6 +109,7 @@ def test_frames_that_do_not_fit_are_refused(spark, tmp_path):
         (frame.drop("bindings"), "the frame lacks the column bindings: match without bindings=False"),
         (frame.withColumn("time_end", frame.time_end.cast("string")), "the column time_end is of type string: cast it"),
         (frame.select("*", "event_id"), "the frame has more than one column event_id"),
+        (frame.withColumnRenamed("event_id", "Event_ID"), "the frame lacks the column event_id: it has Event_ID"),
         (spark.readStream.schema(MATCHES).parquet(str(tmp_path)), "nothing tells how late matches may come"),
     ]:
         with pytest.raises(UsageError) as caught:

@@ -16,8 +16,8 @@ def check_matches(frame: DataFrame) -> None:
     if not isinstance(frame, DataFrame):
         raise UsageError(f"a stage takes a DataFrame of Spark, not {type(frame).__name__}: use df.transform(stage)")
     for wanted in MATCHES:
-        found = [field for field in frame.schema if field.name.lower() == wanted.name]
-        if not found:
+        found = [field for field in frame.schema if field.name.lower() == wanted.name]  # as Spark compares
+        if wanted.name not in frame.columns:
             has = ", ".join(frame.columns) or "none"
             hint = ": match without bindings=False" if wanted.name == "bindings" else f": it has {has}"
             raise UsageError(f"the frame lacks the column {wanted.name}{hint}")

@@ -71,6 +71,7 @@ class Packing:
         in_time = timed.to_numpy()
         untimed = int(np.count_nonzero(concerned & ~in_time))
         told = matches.select(["event_id", "subscription_id", "bindings"])
+        told = told.set_column(0, "event_id", pc.fill_null(told["event_id"], ""))
         told = told.append_column("start", start).append_column("end", end)
         packed = []
         for key in self.keys:

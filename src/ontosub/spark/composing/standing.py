@@ -57,13 +57,15 @@ class Standing(ABC):
 
     def current(self, keys: tuple[int, ...]) -> Composites:
         """Return the version that stands now, read only if this process has it not."""
-        version = self._version()
-        known = _read.get((self, keys))
-        if known is None or known.version != version:
-            known = Composites(version, keys, tuple(self._composites()))
-            # Two versions are never taken for one: if the file has changed meanwhile, it is read again next time.
-            _read[self, keys] = known
-        return known
+        while True:
+            version = self._version()
+            known = _read.get((self, keys))
+            if known is not None and known.version == version:
+                return known
+            read = Composites(version, keys, tuple(self._composites()))
+            # Kept only if it is known which version was read: another may have been saved meanwhile.
+            if self._version() == version:
+                _read[self, keys] = read
 
     @abstractmethod
     def _version(self) -> str: ...

@@ -72,10 +72,12 @@ def command(
       ontosub bench --workload templates --size 1k --size 100k --engine clips --csv times.csv --plot times.png
       ontosub bench --pipeline
       ontosub bench --composite --events 200000
+      ontosub bench --composite --pipeline --events 500000
     """
     if composite:
         with reported():
-            _time_composites(events or 200_000, seed, [parse_size(text) for text in size or ["1000"]])
+            timed = _time_composing if pipeline else _time_composites
+            timed(events or 200_000, seed, [parse_size(text) for text in size or ["1000"]])
         return
     if pipeline:
         with reported():
@@ -160,6 +162,24 @@ def _time_composites(events: int, seed: int, sizes: list[int]) -> None:
         if both.duckdb is not None:
             peer = f"DuckDB's join of the whole history {both.duckdb:,.0f}, equal answers"
         typer.echo(f"{size:,} sequences, reuse: {both.ours:,.0f} matches/s; {peer}; {both.detections:,} detections")
+
+
+def _time_composing(events: int, seed: int, sizes: list[int]) -> None:
+    from ontosub.bench.composing import throughput
+    from ontosub.bench.composite import matches, mixed
+    from ontosub.spark.embedded import session
+
+    typer.echo(str(Machine.here()))
+    spark = session()
+    stream = matches(events, seed)
+    for size in sizes:
+        with TemporaryDirectory(prefix="ontosub-bench-") as folder:
+            found = throughput(spark, Path(folder), mixed(size, seed), stream)
+        typer.echo(
+            f"{size:,} composites of all kinds on Spark, {events:,} matches: {found.overall:,.0f} matches/s on "
+            f"{found.cores} cores, {found.best:,.0f} in the best micro-batch; {found.detections:,} detections"
+        )
+    spark.stop()
 
 
 def _chosen(asked: list[str] | None, known: Iterable[str], what: str) -> list[str]:

@@ -14,28 +14,35 @@ except ImportError as error:
     raise ImportError("ontosub.spark needs PySpark: pip install 'ontosub[spark]'") from error
 
 if TYPE_CHECKING:
+    from ontosub.spark.composing.composite_file import save_composites
+    from ontosub.spark.composing.stage import compose
     from ontosub.spark.dead_letters import accepted, rejected
     from ontosub.spark.decoding import decode
     from ontosub.spark.embedded import session
     from ontosub.spark.finding import match, outcomes
-    from ontosub.spark.schemas import EVENTS, MATCHES, REJECT, REJECTS
+    from ontosub.spark.schemas import DETECTIONS, EVENTS, MATCHES, REJECT, REJECTS
     from ontosub.spark.sharding import shard_index
 
 __all__ = [
+    "DETECTIONS",
     "EVENTS",
     "MATCHES",
     "REJECT",
     "REJECTS",
     "accepted",
+    "compose",
     "decode",
     "match",
     "outcomes",
     "rejected",
+    "save_composites",
     "session",
     "shard_index",
 ]
 
 _MODULES = {
+    "compose": "composing.stage",
+    "save_composites": "composing.composite_file",
     "accepted": "dead_letters",
     "rejected": "dead_letters",
     "decode": "decoding",
@@ -43,7 +50,7 @@ _MODULES = {
     "match": "finding",
     "outcomes": "finding",
     "shard_index": "sharding",
-} | dict.fromkeys(("EVENTS", "MATCHES", "REJECT", "REJECTS"), "schemas")
+} | dict.fromkeys(("DETECTIONS", "EVENTS", "MATCHES", "REJECT", "REJECTS"), "schemas")
 
 
 def __getattr__(name: str) -> object:

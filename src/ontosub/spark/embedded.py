@@ -13,11 +13,16 @@ from pyspark.sql import SparkSession
 
 from ontosub.spark.java import find_java
 
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
 SETTINGS: Mapping[str, str] = {
     # The default one starts dozens of processes for every micro-batch.
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing"
     ".FileSystemBasedCheckpointFileManager",
     "spark.python.unix.domain.socket.enabled": "true",
+    # What `compose` needs, and how it stores little at each micro-batch.
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
     # The JVM schedules, and Python works: its second compiler and its parallel collector would take minutes of time
     # from the workers before they pay. And stopping a query from inside foreachBatch needs a deep stack.

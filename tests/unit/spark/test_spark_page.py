@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ontosub.spark import EVENTS, MATCHES, REJECT, decode
+from ontosub.spark import DETECTIONS, EVENTS, MATCHES, REJECT, decode
+from ontosub.spark.composing.telling import REPORTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "SPARK.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n((?:.*\n)*?)```$", PAGE, re.M)
@@ -41,9 +42,14 @@ def check_live(live, spark) -> set[tuple[str, str]]:
 
 
 def test_every_column_is_described():
-    for schema in (EVENTS, MATCHES, REJECT.dataType):
+    for schema in (DETECTIONS, EVENTS, MATCHES, REJECT.dataType):
         for name in schema.names:
             assert f"`{name}`" in PAGE
+
+
+def test_every_count_is_described():
+    for name in REPORTS.names[2:]:
+        assert f"`{name}`" in PAGE
 
 
 def test_the_options_of_decode_are_all_named():

@@ -160,11 +160,11 @@ def stream(spark, folder):
 
 
 def test_a_stream_that_is_stopped_and_started_again_has_what_the_detector_finds(spark, tmp_path):
-    check_stream(spark, tmp_path, 5, 3)
+    check_stream(spark, tmp_path, 10, 3)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(10, 16))
+@pytest.mark.parametrize("seed", range(11, 16))
 def test_more_streams(spark, tmp_path, seed):
     check_stream(spark, tmp_path, seed, 1 + seed % 4)
 
@@ -173,7 +173,7 @@ def test_more_streams(spark, tmp_path, seed):
 @pytest.mark.timeout(900)
 def test_a_driver_that_is_killed_loses_and_doubles_nothing(spark, tmp_path):
     """Killed when a micro-batch is written and not committed, twice, and at last left to finish."""
-    case = drawn(5, 20, 60)
+    case = drawn(10, 20, 60)
     end = max(fact.end for fact in case.arriving) + 1_000
     size = len(case.arriving) // 5
     parts = [list(case.arriving[a : a + size]) for a in range(0, len(case.arriving), size)]

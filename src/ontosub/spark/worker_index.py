@@ -32,6 +32,9 @@ from ontosub.spark.task_index import TaskIndex
 _open: dict[str, tuple[Manifest, Matcher]] = {}
 """The version of each index that this process has open."""
 
+_unsettled: set[str] = set()
+"""The indices that were opened since the collector last let go of what is loaded."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerIndex(TaskIndex):
@@ -63,6 +66,7 @@ class WorkerIndex(TaskIndex):
             manifest = read_manifest(directory, fingerprint=self.fingerprint)
             known = _open.get(self.directory)
             if known is not None and known[0] == manifest:
+                _settle()
                 return known[1]
             opened = Matcher.open(directory, verify=False)
             # Kept only if it is known which version was opened: another may have been saved meanwhile.
@@ -70,7 +74,8 @@ class WorkerIndex(TaskIndex):
                 for other in [other for other in _open if not Path(other).exists()]:
                     del _open[other]
                 _open[self.directory] = manifest, opened
-                _settle()
+                _unsettle(self.directory)
+                return opened
 
     def matching(self, options: Options | None, *, bindings: bool, encoded: bool = False) -> Callable[[pa.Table], Made]:
         """Return what a task does: match tables, with the version that is there when the first of them comes."""
@@ -97,14 +102,20 @@ class WorkerIndex(TaskIndex):
         return list(Matcher.open(self.directory, verify=False).subscriptions)
 
 
+def _unsettle(directory: str) -> None:
+    """Let the next collection find what an index has left that this process had open before."""
+    gc.unfreeze()
+    _unsettled.add(directory)
+
+
 def _settle() -> None:
-    """Take what this process has loaded out of the collector's sight.
+    """Take the indices that former tasks have opened, and all else that is loaded, out of the collector's sight.
 
     Spark has workers collect garbage after every task, and would have them go through all of it: a tenth of a second.
     """
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
+    if _unsettled:
+        _unsettled.clear()
+        gc.freeze()
 
 
 def close(directories: Iterable[str]) -> None:

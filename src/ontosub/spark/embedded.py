@@ -23,6 +23,8 @@ SETTINGS: Mapping[str, str] = {
     # What `compose` needs, and how it stores little at each micro-batch.
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # One task for each core after a shuffle: hundreds, each of which would start a worker's round, suit a cluster.
+    "spark.sql.shuffle.partitions": str(os.cpu_count() or 2),
     "spark.ui.showConsoleProgress": "false",
     # The JVM schedules, and Python works: its second compiler and its parallel collector would take minutes of time
     # from the workers before they pay. And stopping a query from inside foreachBatch needs a deep stack.

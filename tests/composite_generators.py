@@ -77,7 +77,7 @@ class Drawing:
     def _join(self, depth: int) -> EventPattern:
         operands = self._operands(depth)
         rest = (self._maybe_window(), self._where(bound_by(*operands)), self._policy())
-        made = self._random.choice([Conjunction, Concurrency, Sequence, Sequence, Sequence])
+        made = self._random.choice([Conjunction, Concurrency, Concurrency, Sequence, Sequence, Sequence])
         if made is not Sequence:
             return made(operands, *rest)
         return Sequence(self._random.choice([Relation.BEFORE, self._random.choice(list(Relation))]), operands, *rest)

@@ -13,7 +13,7 @@ def concurrency(pattern: Concurrency) -> Behaviour:
     """Return how concurrency is run: constituents end together, so nothing is held when time moves on."""
     everywhere = tuple(range(len(pattern.operands)))
     plan = plan_of(pattern, triggers=everywhere, fits=_same, at_once=True, interchangeable=True)
-    return Behaviour(lambda key: JoinMachine(plan), work=plan.work)
+    return Behaviour(JoinMachine(plan), work=plan.work)
 
 
 def _same(left: Instance, right: Instance) -> bool:

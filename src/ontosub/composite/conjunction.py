@@ -12,4 +12,4 @@ def conjunction(pattern: Conjunction) -> Behaviour:
     """Return how a conjunction is run: every instance may complete it, and is held for those to come."""
     everywhere = tuple(range(len(pattern.operands)))
     plan = plan_of(pattern, triggers=everywhere, interchangeable=True)
-    return Behaviour(lambda key: JoinMachine(plan), work=plan.work)
+    return Behaviour(JoinMachine(plan), work=plan.work)

@@ -205,24 +205,31 @@ class Detector:
     @property
     def counters(self) -> Counters:
         """What has been done, and what is held."""
-        nodes = list(self._network.nodes)
+        nodes = list(self._forgotten().nodes)
+        live = [node.live() for node in nodes]
         return Counters(
             self._matches,
             self._late,
             self._repeated,
             self._detections,
             len(self._pending),
-            sum(node.live for node in nodes),
-            sum(node.machines for node in nodes),
+            sum(held for held, _ in live),
+            sum(keys for _, keys in live),
             len(nodes),
             sum(node.work.steps for node in nodes),
             sum(node.work.overruns for node in nodes),
         )
 
+    def _forgotten(self) -> Network:
+        """Return the network without what means nothing any more."""
+        if self._watermark is not None:
+            self._network.forget(self._watermark)
+        return self._network
+
     def waiting(self, id: str) -> list[Waiting]:
         """Return what a composite subscription holds, what it still waits for, and until when."""
         composite = self._get(id)
-        return [described(composite, pattern, row, wait) for pattern, row, wait in self._network.waiting(id)]
+        return [described(composite, pattern, row, wait) for pattern, row, wait in self._forgotten().waiting(id)]
 
     def state(self) -> dict[str, Any]:
         """Return all that is held, as lists, texts and numbers, to be stored anywhere."""
@@ -231,7 +238,7 @@ class Detector:
             "origins": {name: origin for name, (_, origin) in self._network.composites.items()},
             "counts": [self._matches, self._late, self._repeated, self._detections],
             "pending": [list(entry) for entry in sorted(self._pending, key=lambda entry: entry[:5])],
-            "operators": self._network.state(),
+            "operators": self._forgotten().state(),
         }
 
     @classmethod

@@ -7,6 +7,8 @@ waits until no partner can come any more before it stands alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 from ontosub.composite.conditions import Conditions
@@ -14,6 +16,7 @@ from ontosub.composite.instance import Instance, Rows, composed, from_plain, joi
 from ontosub.composite.machine import Behaviour, Wait
 from ontosub.composite.moments import FOREVER, ticks_of
 from ontosub.composite.stateless import Stateless
+from ontosub.composite.values import Values, from_stored
 from ontosub.model.composite import Disjunction, Policy
 
 
@@ -22,13 +25,13 @@ def disjunction(pattern: Disjunction) -> Behaviour:
     where = Conditions(pattern.where)
     if pattern.window is not None:
         window, consumes = ticks_of(pattern.window), pattern.policy is Policy.CONSUME
-        return Behaviour(lambda key: PairingMachine(window, where, consumes), delay=window)
+        return Behaviour(PairingMachine(window, where, consumes), delay=window)
 
     def passed(operand: int, instance: Instance) -> list[Instance]:
         rows = where.holding(instance.rows)
         return [_of((operand, instance), rows=rows)] if rows else []
 
-    return Behaviour(lambda key: Stateless(passed))
+    return Behaviour(Stateless(passed))
 
 
 def _of(*chosen: tuple[int, Instance], rows: Rows) -> Instance:
@@ -38,78 +41,100 @@ def _of(*chosen: tuple[int, Instance], rows: Rows) -> Instance:
     return composed(tuple(instance for _, instance in ordered), rows, identity)
 
 
-class PairingMachine:
-    """Holds instances until they have a partner or can have none any more."""
+@dataclass(slots=True)
+class _Single:
+    """An instance that waits for a partner until `last`, and whether it has had one."""
 
-    __slots__ = ("_consumes", "_held", "_paired", "_where", "_window", "due", "scheduled")
+    last: int
+    operand: int
+    instance: Instance
+    is_paired: bool = False
+
+
+class PairingMachine:
+    """Holds instances until they have a partner or can have none any more. `_agenda` says whose time is over when."""
 
     def __init__(self, window: int, where: Conditions, consumes: bool) -> None:
         self._window, self._where, self._consumes = window, where, consumes
-        self._held: list[tuple[int, int, Instance]] = []  # the last moment for a partner, operand, instance
-        self._paired: set[int] = set()  # the ids of held instances that have had one
-        self.due = self.scheduled = FOREVER
+        self._held: dict[Values, list[_Single]] = {}
+        self._agenda: list[tuple[int, Values]] = []
+        self.due = FOREVER
 
-    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+    def takes(self, values: Values, operand: int) -> bool:
+        """Every instance may stand alone."""
+        return True
+
+    def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Pair the instance with one that waits (consume) or with all that fit (reuse)."""
-        found = self.advance(instance.end - 1)
-        entry = (max(instance.end, min(instance.start + self._window, instance.expires)), operand, instance)
-        pairs = list(self._pairs(entry))
+        found = self.advance(instance.end - 1) if self.due < instance.end else []
+        last = max(instance.end, min(instance.start + self._window, instance.expires))
+        single = _Single(last, operand, instance)
+        pairs = list(self._pairs(values, single))
         if self._consumes and pairs:
             [(other, pair), *_] = pairs
-            self._held.remove(other)
-            self._reckon()
+            self._held[values].remove(other)
             return [*found, pair]
-        self._held.append(entry)
-        self._reckon()
+        self._hold(values, single)
         for other, _ in pairs:
-            self._paired |= {id(other[2]), id(instance)}
+            other.is_paired = single.is_paired = True
         return [*found, *(pair for _, pair in pairs)]
 
-    def _pairs(self, entry: tuple[int, int, Instance]) -> Iterator[tuple[tuple[int, int, Instance], Instance]]:
-        _, operand, instance = entry
-        for other in self._held:
-            _, others, waiting = other
+    def _hold(self, values: Values, single: _Single) -> None:
+        self._held.setdefault(values, []).append(single)
+        heappush(self._agenda, (single.last, values))
+        self.due = self._agenda[0][0]
+
+    def _pairs(self, values: Values, single: _Single) -> Iterator[tuple[_Single, Instance]]:
+        operand, instance = single.operand, single.instance
+        for other in self._held.get(values, ()):
+            waiting = other.instance
             short = instance.end - min(instance.start, waiting.start) <= self._window
+            alive = instance.end <= min(waiting.expires, instance.expires)
             another = waiting.label is None or waiting.label != instance.label
-            if others != operand and another and short and instance.end <= min(waiting.expires, instance.expires):
+            if other.operand != operand and another and short and alive:
                 rows = self._where.holding(joined(waiting.rows, instance.rows))
                 if rows:
-                    yield other, _of((others, waiting), (operand, instance), rows=rows)
+                    yield other, _of((other.operand, waiting), (operand, instance), rows=rows)
 
     def advance(self, moment: int) -> list[Instance]:
         """Let those stand alone for which no partner can come any more."""
-        found, kept = [], []
-        for entry in self._held:
-            last, operand, instance = entry
-            if last > moment:
-                kept.append(entry)
-            elif id(instance) in self._paired:
-                self._paired.discard(id(instance))
-            elif rows := self._where.holding(instance.rows):
-                found.append(_of((operand, instance), rows=rows))
-        self._held = kept
-        self._reckon()
+        found = []
+        while self._agenda and self._agenda[0][0] <= moment:
+            _, values = heappop(self._agenda)
+            held = self._held.pop(values, [])
+            for single in held:
+                if single.last <= moment and not single.is_paired:
+                    rows = self._where.holding(single.instance.rows)
+                    found += [_of((single.operand, single.instance), rows=rows)] if rows else []
+            left = [single for single in held if single.last > moment]
+            if left:
+                self._held[values] = left
+        self.due = self._agenda[0][0] if self._agenda else FOREVER
         return found
 
-    def _reckon(self) -> None:
-        self.due = min([last for last, _, _ in self._held], default=FOREVER)
+    def forget(self, moment: int) -> None:
+        """All that wait may still become composites."""
 
-    def live(self) -> int:
+    def live(self) -> dict[Values, int]:
         """Return how many wait for a partner."""
-        return len(self._held)
+        return {values: len(held) for values, held in self._held.items() if held}
 
-    def waiting(self) -> Iterator[Wait]:
+    def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield those that wait for a partner."""
-        for last, _, instance in self._held:
-            yield Wait((instance,), (), last)
+        for values, held in self._held.items():
+            for single in held:
+                yield values, Wait((single.instance,), (), single.last)
 
-    def state(self) -> Any:
+    def state(self) -> list[Any]:
         """Return who waits, and whether they had a partner."""
-        return [[last, operand, to_plain(each), id(each) in self._paired] for last, operand, each in self._held]
+        return [
+            [values, single.last, single.operand, to_plain(single.instance), single.is_paired]
+            for values, held in self._held.items()
+            for single in held
+        ]
 
-    def restore(self, state: Any) -> None:
-        """Take over who waits."""
-        self._held = [(last, operand, from_plain(plain)) for last, operand, plain, _ in state]
-        paired = [entry[3] for entry in state]
-        self._paired = {id(entry[2]) for entry, had in zip(self._held, paired, strict=True) if had}
-        self._reckon()
+    def restore(self, state: list[Any]) -> None:
+        """Have those wait that a state says, and no others."""
+        self._held, self._agenda, self.due = {}, [], FOREVER
+        for values, last, operand, plain, is_paired in state:
+            self._hold(from_stored(values), _Single(last, operand, from_plain(plain), is_paired))

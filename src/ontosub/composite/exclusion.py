@@ -13,35 +13,55 @@ from ontosub.composite.conditions import Conditions
 from ontosub.composite.instance import Instance, Rows, composed, from_plain, joined, to_plain
 from ontosub.composite.machine import Behaviour, Wait
 from ontosub.composite.moments import FOREVER, ticks_of
+from ontosub.composite.values import Values, from_stored
 from ontosub.model.composite import Exclusion
 
 
 def exclusion(pattern: Exclusion) -> Behaviour:
     """Return how an exclusion is run."""
-    window, where, alike = ticks_of(pattern.window), Conditions(pattern.where), pattern.operand == pattern.excluded
-    return Behaviour(lambda key: ExclusionMachine(window, where, alike), delay=window, openers=frozenset({0}))
+    window, alike = ticks_of(pattern.window), pattern.operand == pattern.excluded
+    return Behaviour(ExclusionMachine(window, Conditions(pattern.where), alike), delay=window)
 
 
 class ExclusionMachine:
-    """Holds instances of A, with the answers that no B has excluded yet, until their windows are over."""
+    """Holds instances of A, with the answers that no B has excluded yet, until their windows are over.
 
-    __slots__ = ("_alike", "_held", "_where", "_window", "due", "scheduled")
+    Windows are over in the order in which they began: `_queue` has the values that each is of.
+    """
 
     def __init__(self, window: int, where: Conditions, alike: bool) -> None:
         self._window, self._where, self._alike = window, where, alike
-        self._held: deque[tuple[Instance, Rows]] = deque()
-        self.due = self.scheduled = FOREVER
+        self._held: dict[Values, list[tuple[Instance, Rows]]] = {}
+        self._queue: deque[tuple[int, Values]] = deque()
+        self.due = FOREVER
 
-    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+    def takes(self, values: Values, operand: int) -> bool:
+        """B means something only to an A."""
+        return operand == 0 or values in self._held
+
+    def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Hold an instance of A; let one of B exclude those that are held. When A and B are alike, do both."""
         found = self.advance(instance.end - 1) if self.due < instance.end else []
-        if operand == 1 or self._alike:
-            left = ((held, self._left(held, rows, instance)) for held, rows in self._held)
-            self._held = deque(entry for entry in left if entry[1])
+        if (operand == 1 or self._alike) and values in self._held:
+            self._exclude(values, instance)
         if operand == 0:
-            self._held.append((instance, instance.rows))
-        self._reckon()
+            self._hold(values, instance, instance.rows)
         return found
+
+    def _hold(self, values: Values, instance: Instance, rows: Rows) -> None:
+        held = self._held.get(values)
+        if held is None:
+            self._held[values] = [(instance, rows)]
+        else:
+            held.append((instance, rows))
+        self._queue.append((instance.end + self._window, values))
+        self.due = self._queue[0][0]
+
+    def _exclude(self, values: Values, excluding: Instance) -> None:
+        left = [(held, self._left(held, rows, excluding)) for held, rows in self._held.pop(values)]
+        left = [entry for entry in left if entry[1]]
+        if left:
+            self._held[values] = left
 
     def _left(self, held: Instance, rows: Rows, excluding: Instance) -> Rows:
         if held.end == excluding.end:
@@ -50,30 +70,39 @@ class ExclusionMachine:
 
     def advance(self, moment: int) -> list[Instance]:
         """Give those whose windows are over."""
-        found = []
-        while self._held and self._held[0][0].end + self._window <= moment:
-            instance, rows = self._held.popleft()
-            found.append(composed((instance,), rows))
-        self._reckon()
+        found, queue = [], self._queue
+        while queue and queue[0][0] <= moment:
+            _, values = queue.popleft()
+            held = self._held.get(values)
+            while held and held[0][0].end + self._window <= moment:
+                instance, rows = held.pop(0)
+                found.append(composed((instance,), rows))
+            if held is not None and not held:
+                del self._held[values]
+        self.due = queue[0][0] if queue else FOREVER
         return found
 
-    def _reckon(self) -> None:
-        self.due = self._held[0][0].end + self._window if self._held else FOREVER
+    def forget(self, moment: int) -> None:
+        """All that is held may still become a composite."""
 
-    def live(self) -> int:
-        """Return how many instances are held."""
-        return len(self._held)
+    def live(self) -> dict[Values, int]:
+        """Return how many instances of A are held."""
+        return {values: len(held) for values, held in self._held.items()}
 
-    def waiting(self) -> Iterator[Wait]:
+    def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield each instance of A for which B may still come."""
-        for instance, _ in self._held:
-            yield Wait((instance,), (1,), instance.end + self._window, absence=True)
+        for values, held in self._held.items():
+            for instance, _ in held:
+                yield values, Wait((instance,), (1,), instance.end + self._window, absence=True)
 
-    def state(self) -> Any:
-        """Return what is held, and with which answers."""
-        return [[to_plain(instance), list(rows)] for instance, rows in self._held]
+    def state(self) -> list[Any]:
+        """Return what is held, and with which answers, in the order in which it came."""
+        entries = [(values, *entry) for values, held in self._held.items() for entry in held]
+        entries.sort(key=lambda entry: entry[1].end)
+        return [[values, to_plain(instance), rows] for values, instance, rows in entries]
 
-    def restore(self, state: Any) -> None:
-        """Hold what a state says."""
-        self._held = deque((from_plain(plain), tuple(rows)) for plain, rows in state)
-        self._reckon()
+    def restore(self, state: list[Any]) -> None:
+        """Hold what a state says, and nothing else."""
+        self._held, self._queue, self.due = {}, deque(), FOREVER
+        for values, plain, rows in state:
+            self._hold(from_stored(values), from_plain(plain), tuple(rows))

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ontosub.composite.conditions import Conditions
+from ontosub.composite.fading import Fading
 from ontosub.composite.instance import Instance, Rows, composed, from_plain, joined, to_plain
 from ontosub.composite.machine import Wait, Work
 from ontosub.composite.moments import FOREVER
+from ontosub.composite.values import Values, from_stored
 
 STEPS_MAX = 100_000
 """How many candidates may be looked at for one instance: a condition that nothing meets must not cost everything."""
@@ -24,19 +26,20 @@ Fits = Callable[[Instance, Instance], bool]
 
 @dataclass(slots=True)
 class Plan:
-    """What is the same for all machines of a join.
+    """What a join asks for.
 
     `operand_of` says which operand stands at each position: equal operands are one, at several positions. `triggers`
-    are the positions at which a composite can be completed, `kept` the operands of which instances are held.
-    `fits` is asked of neighbours. `at_once` says that the constituents end together. With `interchangeable`
-    positions, equal operands are in canonical order. `shares_more` says that operands share variables by which the
-    work is not divided; `renamed`, that some operands are the same subscription under different names, so that one
-    match comes several times.
+    are the positions at which a composite can be completed, `kept` the operands of which instances are held, `openers`
+    those of which they are held before any other. `fits` is asked of neighbours. `at_once` says that the constituents
+    end together. With `interchangeable` positions, equal operands are in canonical order. `shares_more` says that
+    operands share variables by which the work is not divided; `renamed`, that some operands are the same subscription
+    under different names, so that one match comes several times.
     """
 
     operand_of: tuple[int, ...]
     triggers: tuple[int, ...]
     kept: frozenset[int]
+    openers: frozenset[int]
     window: int
     where: Conditions
     consumes: bool
@@ -47,63 +50,79 @@ class Plan:
     renamed: bool = False
     work: Work = field(default_factory=Work)
     positions: list[tuple[int, ...]] = field(init=False)
-    keeps: list[bool] = field(init=False)
-    patience: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.patience = 1 if self.window >= FOREVER else self.window // 2 + 1
         operands = range(max(self.operand_of) + 1)
-        self.keeps = [each in self.kept for each in operands]
         self.positions = [tuple(p for p in self.triggers if self.operand_of[p] == each) for each in operands]
         if self.interchangeable:
             # The newest instance stands last among equals, so only there can it complete a composite.
             self.positions = [positions[-1:] for positions in self.positions]
 
+    def last(self, instance: Instance) -> int:
+        """Return the last moment at which a composite that contains the instance may end."""
+        if self.at_once:
+            return instance.end
+        last = instance.start + self.window
+        return last if last < instance.expires else instance.expires
+
 
 class JoinMachine:
-    """Holds instances, each with its operand and the last moment at which a composite that contains it may end."""
+    """Holds instances, those of each operand by themselves.
 
-    __slots__ = ("_held", "_plan", "_used", "due", "scheduled")
+    `_used` are those that were used up at this moment: they may still come under another name.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._held: list[tuple[int, int, Instance]] = []
-        self._used: tuple[Instance, ...] = ()  # at this moment: they may still come under another name
-        self.due = self.scheduled = FOREVER
+        self._held: list[dict[Values, list[Instance]]] = [{} for _ in plan.positions]
+        self._used: list[tuple[Values, Instance]] = []
+        self._fading = Fading()
+        self.due = FOREVER
 
-    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+    def takes(self, values: Values, operand: int) -> bool:
+        """An instance that cannot be the first must find others."""
+        if operand in self._plan.openers:
+            return True
+        for held in self._held:  # noqa: SIM110 - the most frequent question of all, and `any` doubles its cost
+            if values in held:
+                return True
+        return False
+
+    def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Combine the instance with those that are held; hold it, unless it was used up."""
         plan = self._plan
-        last = instance.start + plan.window
-        if instance.expires < last:
-            last = instance.expires
-        if last < instance.end or (self._used and any(_same(instance, used) for used in self._used)):
+        if instance.start + plan.window < instance.end or instance.expires < instance.end:
+            return []
+        if self._used and self._is_used(values, instance):
             return []
         found: list[Instance] = []
-        if self._held and plan.positions[operand]:
-            found = self._completed(operand, instance)
+        if plan.positions[operand]:
+            found = self._completed(values, operand, instance)
             if found and plan.consumes:
                 return found
-        if plan.keeps[operand]:
-            if plan.at_once:
-                last = instance.end
-            self._held.append((last, operand, instance))
-            # Forgetting can wait a little, so that many are forgotten together.
-            forgotten = last + plan.patience
-            if forgotten < self.due:
-                self.due = forgotten - forgotten % plan.patience
+        if operand in plan.kept and self.takes(values, operand):
+            self._hold(values, operand, instance)
         return found
 
-    def _completed(self, operand: int, instance: Instance) -> list[Instance]:
-        plan, held = self._plan, self._held
-        while held and held[0][0] < instance.end:
-            del held[0]
+    def _hold(self, values: Values, operand: int, instance: Instance) -> None:
+        held = self._held[operand].get(values)
+        if held is None:
+            self._held[operand][values] = [instance]
+        else:
+            held.append(instance)
+        if self._fading.hold(self._plan.last(instance)):
+            self.forget(instance.end - 1)
+        self.due = self._fading.due
+
+    def _completed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
+        plan = self._plan
         search = self._pairs if len(plan.operand_of) == 2 else self._combinations
         if not plan.consumes:
-            return [composed(*each) for position in plan.positions[operand] for each in search(instance, position)]
+            positions = plan.positions[operand]
+            return [composed(*each) for position in positions for each in search(values, instance, position)]
         completed = []
         for position in plan.positions[operand]:
-            for each in search(instance, position):
+            for each in search(values, instance, position):
                 completed.append(each)
                 break
         if not completed:
@@ -111,33 +130,51 @@ class JoinMachine:
         constituents, rows = completed[0]
         if len(completed) > 1:
             constituents, rows = min(completed, key=lambda each: [part.key for part in each[0]])
-        self._consume(constituents, instance)
+        self._consume(values, constituents, instance)
         return [composed(constituents, rows)]
 
-    def _consume(self, constituents: tuple[Instance, ...], newest: Instance) -> None:
-        """Use up the constituents; the newest is not held yet."""
-        held = self._held
-        if self._plan.renamed:
-            self._used = tuple(used for used in (*self._used, *constituents) if used.end == newest.end)
-            self.due = min(self.due, newest.end)
-            held[:] = [entry for entry in held if not any(_same(entry[2], used) for used in constituents)]
-            return
-        for used in constituents:
-            for number, entry in enumerate(held):
-                if entry[2] is used:
-                    del held[number]
-                    break
+    def _is_used(self, values: Values, instance: Instance) -> bool:
+        if self._used[0][1].end != instance.end:
+            self._used = []
+        return any(whose == values and _same(instance, used) for whose, used in self._used)
 
-    def _pairs(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
+    def _consume(self, values: Values, constituents: tuple[Instance, ...], newest: Instance) -> None:
+        """Use up the constituents; the newest is not held yet."""
+        if self._plan.renamed:
+            self._used += [(values, used) for used in constituents if used.end == newest.end]
+        for operand, used in zip(self._plan.operand_of, constituents, strict=True):
+            for held in self._held if self._plan.renamed else self._held[operand : operand + 1]:
+                others = held.get(values, [])
+                for number, each in enumerate(others):
+                    if _same(each, used):
+                        del others[number]
+                        break
+                if not others:
+                    held.pop(values, None)
+
+    def _candidates(self, values: Values, operand: int, end: int) -> list[Instance]:
+        """Return the instances that may be part of a composite that ends at `end`; forget those that are outlived."""
+        held, last = self._held[operand].get(values), self._plan.last
+        if held is None:
+            return []
+        outlived = 0
+        while outlived < len(held) and last(held[outlived]) < end:
+            outlived += 1
+        del held[:outlived]
+        if not held:
+            del self._held[operand][values]
+        return held
+
+    def _pairs(self, values: Values, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield the pairs of the instance at a position with one that is held, the oldest first."""
-        plan = self._plan
-        fits, end, wanted = plan.fits, instance.end, plan.operand_of[1 - position]
-        for steps, (last, operand, other) in enumerate(self._held, 1):
+        plan, end = self._plan, instance.end
+        fits, last = plan.fits, plan.last
+        for steps, other in enumerate(self._candidates(values, plan.operand_of[1 - position], end), 1):
             plan.work.steps += 1
             if steps > STEPS_MAX:
                 plan.work.overruns += 1
                 return
-            if operand != wanted or last < end:
+            if last(other) < end:
                 continue
             pair = (instance, other) if position == 0 else (other, instance)
             if (fits is not None and not fits(*pair)) or (plan.renamed and _same(*pair)):
@@ -153,15 +190,19 @@ class JoinMachine:
             return ({**first[0], **second[0]},)
         return joined(first, second)
 
-    def _combinations(self, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
+    def _combinations(
+        self, values: Values, instance: Instance, position: int
+    ) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield what the instance at a position completes: for the first operand the oldest first, then the next."""
-        plan, steps = self._plan, [0]
-        usable: dict[int, list[Instance]] = {}
-        for last, operand, held in self._held:
-            if last >= instance.end:
-                usable.setdefault(operand, []).append(held)
+        plan, end, steps = self._plan, instance.end, [0]
+        usable = {
+            operand: [each for each in self._candidates(values, operand, end) if plan.last(each) >= end]
+            for operand in plan.kept
+        }
         choices = [usable.get(operand, []) for operand in plan.operand_of]
         choices[position] = [instance]
+        if not all(choices):
+            return
         try:
             yield from self._extended((), ({},), choices, position, steps)
         finally:
@@ -201,33 +242,57 @@ class JoinMachine:
 
     def advance(self, moment: int) -> list[Instance]:
         """Forget what can no longer become part of a composite."""
-        held = self._held
-        while held and held[0][0] <= moment:
-            del held[0]
-        if self._used and self._used[0].end <= moment:
-            self._used = ()
-        self.due = min(max(held[0][0], moment + 1) if held else FOREVER, self._used[0].end if self._used else FOREVER)
+        self.forget(moment)
         return []
 
-    def live(self) -> int:
-        """Return how many instances are held."""
-        return len(self._held)
+    def forget(self, moment: int) -> None:
+        """Forget what can no longer become part of a composite."""
+        last, left, latest = self._plan.last, 0, 0
+        for operand, held in enumerate(self._held):
+            kept = self._held[operand] = {}
+            for values, others in held.items():
+                outlived = 0
+                while outlived < len(others) and last(others[outlived]) <= moment:
+                    outlived += 1
+                if outlived < len(others):
+                    kept[values] = others[outlived:] if outlived else others
+                    left += len(others) - outlived
+                    latest = max(latest, last(others[outlived]), last(others[-1]))
+        self._fading.looked(left, latest)
+        self.due = self._fading.due
 
-    def waiting(self) -> Iterator[Wait]:
+    def live(self) -> dict[Values, int]:
+        """Return how many instances are held."""
+        found: dict[Values, int] = {}
+        for held in self._held:
+            for values, others in held.items():
+                found[values] = found.get(values, 0) + len(others)
+        return found
+
+    def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield each instance that is held, with the operands of which none is, or else all others."""
         operands = dict.fromkeys(self._plan.operand_of)
-        missing = tuple(each for each in operands if not any(operand == each for _, operand, _ in self._held))
-        for last, operand, instance in self._held:
-            yield Wait((instance,), missing or tuple(each for each in operands if each != operand) or (operand,), last)
+        for values in self.live():
+            missing = tuple(each for each in operands if values not in self._held[each])
+            for operand in operands:
+                others = missing or tuple(each for each in operands if each != operand) or (operand,)
+                for instance in self._held[operand].get(values, ()):
+                    yield values, Wait((instance,), others, self._plan.last(instance))
 
-    def state(self) -> Any:
+    def state(self) -> list[Any]:
         """Return what is held."""
-        return [[last, operand, to_plain(instance)] for last, operand, instance in self._held]
+        return [
+            [operand, values, list(map(to_plain, others))]
+            for operand, held in enumerate(self._held)
+            for values, others in held.items()
+        ]
 
-    def restore(self, state: Any) -> None:
-        """Hold what a state says."""
-        self._held = [(last, operand, from_plain(plain)) for last, operand, plain in state]
-        self.due = self._held[0][0] if self._held else FOREVER
+    def restore(self, state: list[Any]) -> None:
+        """Hold what a state says, and nothing else."""
+        self._held = [{} for _ in self._plan.positions]
+        for operand, values, others in state:
+            self._held[operand][from_stored(values)] = list(map(from_plain, others))
+        self.forget(-FOREVER)
 
 
 def _same(left: Instance, right: Instance) -> bool:

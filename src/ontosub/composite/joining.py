@@ -15,21 +15,27 @@ def plan_of(
     pattern: Join,
     *,
     triggers: tuple[int, ...],
+    openers: tuple[int, ...] | None = None,
     fits: Fits | None = None,
     at_once: bool = False,
     interchangeable: bool = False,
 ) -> Plan:
-    """Return the plan of a join whose composites can be completed at the positions `triggers`."""
+    """Return the plan of a join whose composites can be completed at the positions `triggers`.
+
+    `openers` are the positions whose instances mean something when no other is held; else, all that are held do.
+    """
     distinct = list(dict.fromkeys(pattern.operands))
     operand_of = tuple(distinct.index(operand) for operand in pattern.operands)
     everywhere = range(len(operand_of))
     awaited = everywhere if len(triggers) > 1 else [position for position in everywhere if position not in triggers]
     bound = [possible(operand) for operand in pattern.operands]
     shared = {name for left, right in combinations(bound, 2) for name in left & right}
+    kept = frozenset(operand_of[position] for position in awaited)
     return Plan(
         operand_of,
         triggers,
-        frozenset(operand_of[position] for position in awaited),
+        kept,
+        kept if openers is None else frozenset(operand_of[position] for position in openers),
         FOREVER if pattern.window is None else ticks_of(pattern.window),
         Conditions(pattern.where),
         pattern.policy is Policy.CONSUME,

@@ -1,17 +1,18 @@
-"""What an operator is to the rest of the detector: a state machine for one value of the correlating variables.
+"""What an operator is to the rest of the detector: a state machine, for all values of the correlating variables.
 
-It is fed the instances of its operands in canonical order (by their ends) and is told how far time has come. It reads
-no clock, and asks nobody.
+It is fed the instances of its operands in canonical order (by their ends), each with the values that it belongs to, and
+is told how far time has come. It reads no clock, and asks nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ontosub.composite.instance import Instance
 from ontosub.composite.moments import FOREVER
+from ontosub.composite.values import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,17 @@ class Wait:
 class Machine(Protocol):
     """An operator at work.
 
-    `due` is a moment no later than the first at which `advance` would decide something, and the first at which it may
-    forget something. `scheduled` belongs to whoever runs it: when it will be told the time next.
+    `due` is a moment no later than the first at which `advance` would decide something, and one at which it forgets
+    what a stream that has fallen silent leaves behind.
     """
 
     due: int
-    scheduled: int
 
-    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+    def takes(self, values: Values, operand: int) -> bool:
+        """Say whether an instance of the operand would mean anything now; if not, it need not be fed."""
+        ...
+
+    def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Take in an instance that ends no earlier than any before it; return the composites that it completes."""
         ...
 
@@ -45,20 +49,24 @@ class Machine(Protocol):
         """Take note that all instances that end by `moment` have come; return the composites that this decides."""
         ...
 
-    def live(self) -> int:
-        """Return how many instances are held."""
+    def forget(self, moment: int) -> None:
+        """Forget all that means nothing any more, when all instances that end by `moment` have come."""
         ...
 
-    def waiting(self) -> Iterator[Wait]:
+    def live(self) -> dict[Values, int]:
+        """Return how many instances are held for which values."""
+        ...
+
+    def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield what is held and waited for."""
         ...
 
-    def state(self) -> Any:
+    def state(self) -> list[Any]:
         """Return the state as lists, texts and numbers."""
         ...
 
-    def restore(self, state: Any) -> None:
-        """Take over a state."""
+    def restore(self, state: list[Any]) -> None:
+        """Hold what a state says, and nothing else."""
         ...
 
 
@@ -72,15 +80,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How an operator is run: what makes a machine for a key, the values of the correlating variables.
+    """How an operator is run: its machine, and what that has done.
 
     `delay` is how long after the end of its instances it may take to know them, beyond what its operands take.
-    `openers` are the operands whose instances mean something to a machine that holds nothing yet; None means all.
-    `first` makes the machine of an operator that waits for something from the start, and is not divided.
     """
 
-    make: Callable[[tuple[str, ...]], Machine]
+    machine: Machine
     delay: int = 0
-    openers: frozenset[int] | None = None
-    first: Callable[[], Machine] | None = None
     work: Work = field(default_factory=Work)

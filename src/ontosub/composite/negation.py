@@ -6,75 +6,85 @@ is over.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from ontosub.composite.conditions import Conditions
-from ontosub.composite.instance import Instance, Row
+from ontosub.composite.instance import Instance
 from ontosub.composite.machine import Behaviour, Wait
 from ontosub.composite.moments import FOREVER, ticks_of
+from ontosub.composite.values import Values, from_stored, row_of
 from ontosub.model.composite import Negation
 
 
 def negation(pattern: Negation, origin: int | None, lifetime: int) -> Behaviour:
     """Return how a negation is run; without `per`, the first window begins at `origin`, if that is known."""
-    window, where, names = ticks_of(pattern.window), Conditions(pattern.where), pattern.per
-
-    def make(key: tuple[str, ...]) -> SilenceMachine:
-        return SilenceMachine(window, where, dict(zip(names, key, strict=True)), lifetime)
-
-    def first() -> SilenceMachine:
-        machine = make(())
-        machine.begin(origin)
-        return machine
-
-    return Behaviour(make, first=None if names or origin is None else first)
+    machine = SilenceMachine(ticks_of(pattern.window), Conditions(pattern.where), pattern.per, lifetime)
+    if origin is not None and not pattern.per:
+        machine.begin((), origin)
+    return Behaviour(machine)
 
 
 class SilenceMachine:
-    """Knows since when there was no instance, as long as the window is open."""
+    """Knows since when there was no instance, as long as the window is open.
 
-    __slots__ = ("_lifetime", "_row", "_since", "_where", "_window", "due", "scheduled")
+    Windows are over in the order in which they began: `_queue` has the values that each is of.
+    """
 
-    def __init__(self, window: int, where: Conditions, row: Row, lifetime: int) -> None:
-        self._window, self._where, self._row, self._lifetime = window, where, row, lifetime
-        self._since: int | None = None
-        self.due = self.scheduled = FOREVER
+    def __init__(self, window: int, where: Conditions, names: tuple[str, ...], lifetime: int) -> None:
+        self._window, self._where, self._names, self._lifetime = window, where, names, lifetime
+        self._since: dict[Values, int] = {}
+        self._queue: deque[tuple[int, Values]] = deque()
+        self.due = FOREVER
 
-    def begin(self, moment: int | None) -> None:
-        """Let a window begin, or none."""
-        self._since = moment
-        self.due = FOREVER if moment is None else moment + self._window
+    def begin(self, values: Values, moment: int) -> None:
+        """Let a window begin, the former one of these values notwithstanding."""
+        self._since[values] = moment
+        self._queue.append((moment + self._window, values))
+        self.due = self._queue[0][0]
 
-    def feed(self, operand: int, instance: Instance) -> list[Instance]:
+    def takes(self, values: Values, operand: int) -> bool:
+        """Every instance begins a window."""
+        return True
+
+    def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """End the window, and begin another."""
-        found = self.advance(instance.end - 1)
+        found = self.advance(instance.end - 1) if self.due < instance.end else []
         if self._where.holding(instance.rows):
-            self.begin(instance.end)
+            self.begin(values, instance.end)
         return found
 
     def advance(self, moment: int) -> list[Instance]:
-        """Tell of the silence when its window is over."""
-        if self._since is None or self._since + self._window > moment:
-            return []
-        start, end = self._since, self._since + self._window
-        self.begin(None)
-        tag = "\x1e".join(self._row.values())
-        return [Instance(start, end, (self._row,), (), expires=min(FOREVER, end + self._lifetime), tag=tag)]
+        """Tell of the silences whose windows are over."""
+        found, queue = [], self._queue
+        while queue and queue[0][0] <= moment:
+            end, values = queue.popleft()
+            if self._since.get(values) == end - self._window:
+                row = row_of(self._names, values)
+                expires, tag = min(FOREVER, end + self._lifetime), "\x1e".join(row.values())
+                found.append(Instance(self._since.pop(values), end, (row,), (), expires=expires, tag=tag))
+        self.due = queue[0][0] if queue else FOREVER
+        return found
 
-    def live(self) -> int:
-        """Return how many windows are open."""
-        return int(self._since is not None)
+    def forget(self, moment: int) -> None:
+        """Each open window may still be a silence."""
 
-    def waiting(self) -> Iterator[Wait]:
-        """Yield the open window."""
-        if self._since is not None:
-            yield Wait((), (0,), self._since + self._window, absence=True)
+    def live(self) -> dict[Values, int]:
+        """Return which windows are open."""
+        return dict.fromkeys(self._since, 1)
 
-    def state(self) -> Any:
-        """Return when the window began."""
-        return self._since
+    def waiting(self) -> Iterator[tuple[Values, Wait]]:
+        """Yield the open windows."""
+        for values, since in self._since.items():
+            yield values, Wait((), (0,), since + self._window, absence=True)
 
-    def restore(self, state: Any) -> None:
-        """Take over an open window."""
-        self.begin(state)
+    def state(self) -> list[Any]:
+        """Return when the open windows began, the earliest first."""
+        return sorted(([values, since] for values, since in self._since.items()), key=lambda entry: entry[1])
+
+    def restore(self, state: list[Any]) -> None:
+        """Have the open windows that a state says, and no others."""
+        self._since, self._queue, self.due = {}, deque(), FOREVER
+        for values, since in state:
+            self.begin(from_stored(values), since)

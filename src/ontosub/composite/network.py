@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
 
 from ontosub.composite.instance import Instance, Row, Rows, unique
-from ontosub.composite.machine import Wait
+from ontosub.composite.machine import Machine, Wait
 from ontosub.composite.moments import FOREVER
 from ontosub.composite.node import Node
 from ontosub.composite.operators import behaviour_of
@@ -33,14 +33,28 @@ Pending: TypeAlias = tuple[int, int, str, str, int, Rows, int]
 """A match: end, start, event and subscription id, its number in the order of arrival, answers, end of its life."""
 
 
+class _Leaf(NamedTuple):
+    """An operator that the matches of a subscription go to.
+
+    `number` is that of the route; `name` is the variable of the match that the operator divides its work by, None when
+    that is not a single one.
+    """
+
+    node: Node
+    machine: Machine
+    operand: int
+    number: int
+    name: str | None
+
+
 class _Plan(NamedTuple):
-    """What is done with the matches of a subscription: routes, and leaves with their operand and the route's number.
+    """What is done with the matches of a subscription.
 
     `others` are the routes that lead to more than leaves, `variables` those of the answers that some route takes.
     """
 
     routes: list[_Route]
-    leaves: list[tuple[Node, int, int]]
+    leaves: list[_Leaf]
     others: list[int]
     variables: frozenset[str]
 
@@ -62,6 +76,10 @@ class _Route:
                 return rows
             return ({new: row[old] for old, new in self.renamed if old in row},)
         return unique({new: row[old] for old, new in self.renamed if old in row} for row in rows)
+
+    def divisor(self, node: Node) -> str | None:
+        """Return the variable of a match that a node divides its work by; None unless that is a single one."""
+        return next((old for old, new in self.renamed if (new,) == node.names), None)
 
 
 class Network:
@@ -147,47 +165,59 @@ class Network:
         """Bring matches with the same interval to the operators; return those that were subscribed to alone."""
         found: list[Found] = []
         if len(matches) == 1:
-            plan, instances = self._instances(matches[0], found)
-            for node, operand, number in plan.leaves:
-                for each in node.feed(operand, instances[number]):
-                    self._deliver(each, node, found)
-                if node.first_due < node.scheduled:
-                    self._schedule(node)
+            self._put(matches[0], found)
             return found
         # The same leaf may be concerned by several of them, and wants them in canonical order.
         targets = []
         for match in matches:
-            plan, instances = self._instances(match, found)
-            for node, operand, number in plan.leaves:
-                instance = instances[number]
-                targets.append((node.rank, operand, instance.key, node, instance))
+            plan = self._plans.get(match[3]) or self._planned(match[3])
+            instances = [_instance(match, route) for route in plan.routes]
+            for leaf in plan.leaves:
+                instance = instances[leaf.number]
+                targets.append((leaf.node.rank, leaf.operand, instance.key, leaf.node, instance))
+            for number in plan.others:
+                self._deliver(instances[number], plan.routes[number], found)
         targets.sort()
         for _, operand, _, node, instance in targets:
-            for each in node.feed(operand, instance):
-                self._deliver(each, node, found)
-            if node.first_due < node.scheduled:
-                self._schedule(node)
+            self._fed(node, node.feed(operand, instance), found)
         return found
 
-    def _instances(self, match: Pending, found: list[Found]) -> tuple[_Plan, list[Instance]]:
-        """Return what is done with a match, and its instance for each route; all but leaves are given it at once."""
-        end, start, event_id, subscription_id, _, rows, expires = match
-        plan = self._plans.get(subscription_id) or self._planned(subscription_id)
-        label = (subscription_id, event_id)
-        instances = [Instance(start, end, route.rows(rows), event_id, (), expires, label) for route in plan.routes]
+    def _put(self, match: Pending, found: list[Found]) -> None:
+        """Bring a match to the operators. An instance is made of it only when one of them takes it."""
+        plan = self._plans.get(match[3]) or self._planned(match[3])
+        rows = match[5]
+        row = rows[0] if len(rows) == 1 else {}
+        instances: list[Instance | None] = [None] * len(plan.routes)
         for number in plan.others:
-            self._deliver(instances[number], plan.routes[number], found)
-        return plan, instances
+            whole = instances[number] = _instance(match, plan.routes[number])
+            self._deliver(whole, plan.routes[number], found)
+        for node, machine, operand, number, name in plan.leaves:
+            values = row.get(name) if name is not None else None
+            if values is not None and not machine.takes(values, operand):
+                continue
+            instance = instances[number]
+            if instance is None:
+                instance = instances[number] = _instance(match, plan.routes[number])
+            completed = node.feed(operand, instance) if values is None else machine.feed(values, operand, instance)
+            if completed or machine.due < node.scheduled:
+                self._fed(node, completed, found)
+
+    def _fed(self, node: Node, completed: list[Instance], found: list[Found]) -> None:
+        """Deliver what a leaf has completed, and see to it that it is told the time."""
+        for instance in completed:
+            self._deliver(instance, node, found)
+        if node.machine.due < node.scheduled:
+            self._schedule(node)
 
     def _planned(self, subscription_id: str) -> _Plan:
         routes = list(self._routes.get(subscription_id, {}).values())
         leaves = [
-            (node, operand, number)
+            _Leaf(node, node.machine, operand, number, route.divisor(node))
             for number, route in enumerate(routes)
             for node, operand in route.parents
             if node.is_leaf
         ]
-        leaves.sort(key=lambda leaf: (leaf[0].rank, leaf[1]))
+        leaves.sort(key=lambda leaf: (leaf.node.rank, leaf.operand))
         others = [
             number
             for number, route in enumerate(routes)
@@ -236,6 +266,11 @@ class Network:
             self._deliver(instance, node, found)
         self._schedule(node)
 
+    def forget(self, watermark: int) -> None:
+        """Forget all that means nothing any more, so that what is told and stored is exact."""
+        for node in self._nodes.values():
+            node.forget(watermark)
+
     def due(self) -> int:
         """Return the watermark at which an operator decides or forgets something next."""
         return self._due[0][0] if self._due else FOREVER
@@ -268,3 +303,8 @@ class Network:
             if (pattern, origin) in self._nodes:
                 for row, wait in self._nodes[pattern, origin].waiting():
                     yield pattern, row, wait
+
+
+def _instance(match: Pending, route: _Route) -> Instance:
+    end, start, event_id, subscription_id, _, rows, expires = match
+    return Instance(start, end, route.rows(rows), event_id, (), expires, (subscription_id, event_id))

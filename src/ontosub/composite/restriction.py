@@ -19,4 +19,4 @@ def restriction(pattern: Restriction) -> Behaviour:
         rows = where.holding(instance.rows) if instance.end - instance.start <= window else ()
         return [composed((instance,), rows)] if rows else []
 
-    return Behaviour(lambda key: Stateless(passed))
+    return Behaviour(Stateless(passed))

@@ -26,11 +26,11 @@ def sequence(pattern: Sequence) -> Behaviour:
     elif pattern.relation in _FIRST_ENDS_LAST:
         triggers, at_once = everywhere[:1], False
     symmetric = pattern.relation is Relation.EQUALS
-    fits = _fits(pattern.relation)
-    plan = plan_of(pattern, triggers=triggers, fits=fits, at_once=at_once, interchangeable=symmetric)
     # In the order of ends, the first operand of a chain comes first: others find nothing that they could follow.
-    openers = frozenset({plan.operand_of[0]}) if pattern.relation in _LAST_ENDS_LAST else plan.kept
-    return Behaviour(lambda key: JoinMachine(plan), openers=openers, work=plan.work)
+    openers = everywhere[:1] if pattern.relation in _LAST_ENDS_LAST else None
+    fits = _fits(pattern.relation)
+    plan = plan_of(pattern, triggers=triggers, openers=openers, fits=fits, at_once=at_once, interchangeable=symmetric)
+    return Behaviour(JoinMachine(plan), work=plan.work)
 
 
 def _fits(relation: Relation) -> Fits:

@@ -8,32 +8,42 @@ from typing import Any
 from ontosub.composite.instance import Instance
 from ontosub.composite.machine import Wait
 from ontosub.composite.moments import FOREVER
+from ontosub.composite.values import Values
 
 
 class Stateless:
     """Gives what a function makes of each instance."""
 
-    __slots__ = ("due", "feed", "scheduled")
-
     def __init__(self, function: Callable[[int, Instance], list[Instance]]) -> None:
-        self.feed = function
-        self.due = self.scheduled = FOREVER
+        self._function = function
+        self.due = FOREVER
+
+    def takes(self, values: Values, operand: int) -> bool:
+        """Every instance is looked at."""
+        return True
+
+    def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
+        """Return what the function makes of it."""
+        return self._function(operand, instance)
 
     def advance(self, moment: int) -> list[Instance]:
         """Nothing waits for time to pass."""
         return []
 
-    def live(self) -> int:
-        """Nothing is held."""
-        return 0
+    def forget(self, moment: int) -> None:
+        """There is nothing to forget."""
 
-    def waiting(self) -> Iterator[Wait]:
+    def live(self) -> dict[Values, int]:
+        """Nothing is held."""
+        return {}
+
+    def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield nothing."""
         return iter(())
 
-    def state(self) -> Any:
+    def state(self) -> list[Any]:
         """There is none."""
-        return None
+        return []
 
-    def restore(self, state: Any) -> None:
+    def restore(self, state: list[Any]) -> None:
         """There is nothing to take over."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,11 @@ from ontosub.spark.composing.telling import report
 
 _live: dict[tuple[str, int], tuple[str, Shard]] = {}
 """The shards that this process worked on last, each with the token of the state that it stored."""
+
+_pieces = count(1)
+"""Numbers the pieces of work that this process does."""
+_COLLECTED = 50
+"""At every so many of them, all that there is may be collected."""
 
 
 class Composing(StatefulProcessor):
@@ -80,12 +86,19 @@ class Composing(StatefulProcessor):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Leave a piece of work to itself: looking again and again through all that a shard holds would double its time."""
+    """Hide what shards hold from the collector: going again and again through all of it would double the time.
+
+    It would do so by itself, and Spark has workers collect after every task, besides.
+    """
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
+        if next(_pieces) % _COLLECTED:
+            gc.freeze()
+        else:
+            gc.unfreeze()
 
 
 def _watermark(times: Any) -> int | None:

@@ -1,7 +1,9 @@
 """The compiled matcher gives the naive one's answers, bindings included, whatever came and went before."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -89,14 +91,20 @@ def test_batches(ontology, found, batch):
         for number, event in enumerate(batch)
     ]
     table = Batch(pa.table([list(column) for column in zip(*rows, strict=True)], names=BATCH_COLUMNS))
-    expected, got, told = (
+    expected, got, told, encoded = (
         naive.match_batch(table, bindings=True).matches,
         compiled.match_batch(table, bindings=True).matches,
         compiled.match_batch(table, bindings=False).matches,
+        compiled.match_batch(table, bindings=True, encoded=True).matches,
     )
     assert told.to_pylist() == expected.drop_columns("bindings").to_pylist()
     assert got.schema == expected.schema
     assert list(map(counted, got.to_pylist())) == list(map(counted, expected.to_pylist()))
+    assert in_order(map(counted, encoded.to_pylist())) == in_order(map(counted, expected.to_pylist()))
+
+
+def in_order(rows: Iterable[dict]) -> list[dict]:
+    return sorted(rows, key=itemgetter("event_id", "subscription_id"))
 
 
 BATCH_COLUMNS = ["event_id", "content_type", "payload"]

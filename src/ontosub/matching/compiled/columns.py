@@ -89,7 +89,10 @@ class Columns:
         return matches.cast(MATCHES)
 
     def _rows(self, number: int, part: Part) -> _Rows:
-        """Return the mappings of a part that hold, of subscriptions whose answers rows are, sorted."""
+        """Return the mappings of a part that hold, of subscriptions whose answers rows are, those of a match together.
+
+        They are sorted, or, if encoded, as the walks found them: numbers that lie in a line are read much faster.
+        """
         found = self._numbers[number]
         numbers = np.concatenate([np.empty(0, np.int32), *found])
         place, entry, is_open = split(numbers, part.segment.entries, part.register_to)
@@ -103,7 +106,10 @@ class Columns:
         if (stays & is_open).any():
             self._decide(part, _Rows(event, entry, place, numbers), is_open, stays)
         chosen = np.flatnonzero(stays)
-        chosen = chosen[np.argsort(event[chosen] * len(part) + subscription[chosen])]
+        if self._encoded:
+            chosen = chosen[_together(event[chosen], subscription[chosen], len(part))]
+        else:
+            chosen = chosen[np.argsort(event[chosen] * len(part) + subscription[chosen])]
         return _Rows(event[chosen], entry[chosen], place[chosen] + ROW_HEAD, numbers)
 
     def _decide(self, part: Part, rows: _Rows, is_open: Array, stays: Array) -> None:
@@ -168,6 +174,32 @@ class Columns:
         buffers = [None, pa.py_buffer(np.concatenate(offsets)), pa.py_buffer(np.concatenate(data))]
         texts = pa.LargeStringArray.from_buffers(sum(counts), buffers[1], buffers[2])
         return Texts(texts, encoded=self._encoded), starts_of(np.array(counts, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def _together(event: Array, subscription: Array, subscriptions: int) -> Array:
+    """Return an order of rows, which are sorted by event, where those of one match are neighbours.
+
+    Matches, and the rows of each, stay in the order in which they come.
+    """
+    count = event.shape[0]
+    match_of, sizes = np.full(subscriptions, -1, np.int32), np.zeros(count + 1, np.int32)
+    matches = np.empty(count, np.int32)
+    found, first = 0, 0
+    for row in range(count):
+        if row > 0 and event[row] != event[row - 1]:
+            first = found  # what was found of earlier events is no match of this one
+        match = match_of[subscription[row]]
+        if match < first:
+            match = match_of[subscription[row]] = found
+            found += 1
+        matches[row] = match
+        sizes[match + 1] += 1
+    places, order = np.cumsum(sizes), np.empty(count, np.int64)
+    for row in range(count):
+        order[places[matches[row]]] = row
+        places[matches[row]] += 1
+    return order
 
 
 @njit(cache=True, nogil=True)

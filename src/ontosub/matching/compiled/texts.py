@@ -17,18 +17,21 @@ class Texts:
     """Some texts, from which columns are made by their numbers."""
 
     def __init__(self, texts: pa.Array, *, encoded: bool) -> None:
-        self._texts = texts
-        self._index: Array | None = None
+        self._texts, self._encoded = texts, encoded
+        self._place: Array | None = None
         if encoded:
             # Each text stands in a dictionary once: Parquet would mistake the second for what follows it.
             unique = texts.dictionary_encode()
-            self._texts, self._index = unique.dictionary.cast(pa.string()), unique.indices.to_numpy()
+            self._texts = unique.dictionary.cast(pa.string())
+            if len(self._texts) < len(texts):
+                self._place = unique.indices.to_numpy()
 
     def at(self, numbers: Array) -> pa.Array:
         """Return the column of the texts with these numbers."""
-        if self._index is None:
+        if not self._encoded:
             return self._texts.take(pa.array(numbers)).cast(pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(self._index[numbers]), self._texts)
+        places = numbers.astype(np.int32, copy=False) if self._place is None else self._place[numbers]
+        return pa.DictionaryArray.from_arrays(pa.array(places), self._texts, safe=False)
 
 
 def subscription_ids(part: Part, numbers: Array, *, encoded: bool) -> pa.Array:

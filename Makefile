@@ -30,6 +30,7 @@ bench: .venv/ready ## speed, as ratios against other engines in the same run; ha
 	$(BIN)/ontosub bench -w templates --size 1k --size 10k --size 100k --size 1M --csv build/templates.csv --plot build/templates.png
 	$(BIN)/ontosub bench -w mixed --size 1M -e compiled --csv build/million.csv
 	$(BIN)/ontosub bench --pipeline | tee build/pipeline.txt
+	$(BIN)/ontosub bench --shards 1 --shards 2 --shards 4 --shards 8 | tee build/shards.txt
 	$(BIN)/ontosub bench --composite | tee build/composite.txt
 	$(BIN)/ontosub bench --composite --pipeline | tee build/composing.txt
 	$(BIN)/ontosub bench -w lubm --bindings -e compiled -e oxigraph --csv build/lubm.csv

@@ -55,6 +55,10 @@ def command(
         bool,
         typer.Option("--composite", help="Time the detection of composite events instead, also next to DuckDB's join."),
     ] = False,
+    shards: Annotated[
+        list[int] | None,
+        typer.Option("--shards", min=1, metavar="N", help="Show the memory of a worker instead, with so many shards."),
+    ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write figures and machine as CSV.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw time over size: .png, .svg or .pdf.")
@@ -73,6 +77,7 @@ def command(
       ontosub bench --pipeline
       ontosub bench --composite --events 200000
       ontosub bench --composite --pipeline --events 500000
+      ontosub bench --workload mixed --size 100k --shards 1 --shards 4
     """
     if composite:
         with reported():
@@ -82,6 +87,11 @@ def command(
     if pipeline:
         with reported():
             _time_pipeline(events or 160_000, seed)
+        return
+    if shards:
+        with reported():
+            names = _chosen(workload or ["mixed"], WORKLOADS, "workload")
+            _weigh_shards(names, [parse_size(text) for text in size or ["100k"]], events or 200, seed, shards)
         return
     with reported():
         names = _chosen(workload, WORKLOADS, "workload")
@@ -144,6 +154,19 @@ def _time_pipeline(events: int, seed: int) -> None:
                 f"{found.cores}, {found.ratio:.0%} of what the cores could match"
             )
     spark.stop()
+
+
+def _weigh_shards(names: Iterable[str], sizes: list[int], events: int, seed: int, counts: list[int]) -> None:
+    from ontosub.bench.sharding import memory
+
+    typer.echo(str(Machine.here()))
+    for name, size in ((name, size) for name in names for size in sizes):
+        with TemporaryDirectory(prefix="ontosub-bench-") as folder:
+            for found in memory(Path(folder), WORKLOADS[name].generate(size, events, seed), counts):
+                typer.echo(
+                    f"{name} {size:,}, {found.shards} shards: the largest takes {found.stored / 1e6:,.1f} MB on disk, "
+                    f"{found.resident / 1e6:,.1f} MB of a worker's memory; {found.matches:,} matches, as unsharded"
+                )
 
 
 def _time_composites(events: int, seed: int, sizes: list[int]) -> None:

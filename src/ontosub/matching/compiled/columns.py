@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ontosub.matching.batch import ENCODED, MATCHES, encoded, matches_table
 from ontosub.matching.compiled.events.dictionary import Dictionary
 from ontosub.matching.compiled.events.graph import TERM
-from ontosub.matching.compiled.index.building import starts_of
 from ontosub.matching.compiled.index.layout import PATTERN
 from ontosub.matching.compiled.index.part import BY_ROWS, Part, Rows, split
+from ontosub.matching.compiled.index.ragged import starts_of
 from ontosub.matching.compiled.index.walk import ROW_HEAD
 from ontosub.matching.compiled.lane import Arrival
 from ontosub.matching.compiled.mappings import Mappings

@@ -1,14 +1,11 @@
-"""Building a segment: entries that end at nodes of a trie into groups, buckets and boxes; and back again."""
+"""Building a segment: entries that end at nodes of a trie into groups, buckets and boxes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from ontosub.matching.compiled.index.entries import Entries, entries_of, joined
 from ontosub.matching.compiled.index.kernels import mixed
 from ontosub.matching.compiled.index.layout import (
     ATOM_REGISTER,
@@ -52,36 +49,8 @@ from ontosub.matching.compiled.index.layout import (
     REGISTER_FROM,
     Segment,
 )
+from ontosub.matching.compiled.index.ragged import Array, starts_of, taken
 from ontosub.matching.compiled.index.steps import LaidOut
-
-Array = NDArray[Any]
-
-
-class Entries(NamedTuple):
-    """Ways in which patterns match, one per row. Lists of varying length are `x_from[i]:x_from[i + 1]` into `x`.
-
-    `leaf` is the node that an entry's steps lead to. `atom` must hold of `atom_register` (both -1 if none does).
-    `boxes` has, for each dimension, the least and the greatest value. `constants` are terms in the order of the
-    registers that must hold them. `registers` tells where vertices and property variables are found.
-    """
-
-    leaf: Array
-    pattern: Array
-    flags: Array
-    atom_register: Array
-    atom: Array
-    dimension_from: Array
-    dimensions: Array
-    boxes: Array
-    pair_from: Array
-    pairs: Array
-    constant_from: Array
-    constants: Array
-    extra_from: Array
-    extras: Array
-    extra_values: Array
-    register_from: Array
-    registers: Array
 
 
 def assemble(trie: LaidOut, set_from: Array, set_bits: Array, entries: Entries) -> Segment:
@@ -90,7 +59,7 @@ def assemble(trie: LaidOut, set_from: Array, set_bits: Array, entries: Entries) 
     bucket_of, bucket_first = _buckets(entries, group_of)
     # Groups of one node are neighbours, first the plain one; and so are buckets of one group, entries of one bucket.
     asks = sum(
-        _lengths(starts)[group_first] for starts in (entries.dimension_from, entries.pair_from, entries.constant_from)
+        np.diff(starts)[group_first] for starts in (entries.dimension_from, entries.pair_from, entries.constant_from)
     )
     is_plain = (asks == 0) & (entries.atom_register[group_first] == NONE)
     by_leaf = np.lexsort((~is_plain, entries.leaf[group_first]))
@@ -101,13 +70,13 @@ def assemble(trie: LaidOut, set_from: Array, set_bits: Array, entries: Entries) 
     group_first, bucket_first = group_first[by_leaf], bucket_first[by_group]
     bucket_group = group_rank[group_of[bucket_first]].astype(np.int32)
     counts = np.bincount(bucket_of, minlength=len(by_group))[by_group]
-    dimensions = _lengths(entries.dimension_from)[bucket_first]
+    dimensions = np.diff(entries.dimension_from)[bucket_first]
 
     buckets = np.zeros((len(by_group), BUCKET_COLUMNS), np.int32)
     buckets[:, GROUP] = bucket_group
     buckets[:, ENTRY_TO] = np.cumsum(counts)
     buckets[:, ENTRY_FROM] = buckets[:, ENTRY_TO] - counts
-    keys, key_from = _taken(entries.constant_from, entries.constants, bucket_first)
+    keys, key_from = taken(entries.constant_from, entries.constants, bucket_first)
     buckets[:, KEY_FROM] = key_from[:-1] + np.arange(len(by_group))  # before the constants is the atom
     buckets[:, BOX_FROM] = starts_of(counts * dimensions)[:-1]
     searched = (counts > BLOCK) & (dimensions > 0)
@@ -119,18 +88,18 @@ def assemble(trie: LaidOut, set_from: Array, set_bits: Array, entries: Entries) 
 
     groups = np.zeros((len(by_leaf), GROUP_COLUMNS), np.int32)
     groups[:, ATOM_REGISTER] = entries.atom_register[group_first]
-    group_dimensions, dimension_from = _taken(entries.dimension_from, entries.dimensions, group_first)
+    group_dimensions, dimension_from = taken(entries.dimension_from, entries.dimensions, group_first)
     groups[:, DIMENSION_FROM], groups[:, DIMENSION_TO] = dimension_from[:-1], dimension_from[1:]
-    group_pairs, pair_from = _taken(entries.pair_from, entries.pairs, group_first)
+    group_pairs, pair_from = taken(entries.pair_from, entries.pairs, group_first)
     groups[:, PAIR_FROM], groups[:, PAIR_TO] = pair_from[:-1], pair_from[1:]
     groups[:, BUCKET_TO] = np.cumsum(np.bincount(bucket_group, minlength=len(by_leaf)))
     groups[:, BUCKET_FROM] = np.concatenate([[0], groups[:-1, BUCKET_TO]])
 
     rows = np.zeros((len(order), ENTRY_COLUMNS), np.int32)
     rows[:, PATTERN], rows[:, FLAGS] = entries.pattern[order], entries.flags[order]
-    extras, extra_from = _taken(entries.extra_from, entries.extras, order)
+    extras, extra_from = taken(entries.extra_from, entries.extras, order)
     rows[:, EXTRA_FROM], rows[:, EXTRA_TO] = extra_from[:-1], extra_from[1:]
-    registers, register_from = _taken(entries.register_from, entries.registers, order)
+    registers, register_from = taken(entries.register_from, entries.registers, order)
     rows[:, REGISTER_FROM] = register_from[:-1]
     details, classes, constant_registers = _detail(
         trie, set_from, set_bits, entries, group_first, is_plain[by_leaf], groups, buckets
@@ -146,91 +115,14 @@ def assemble(trie: LaidOut, set_from: Array, set_bits: Array, entries: Entries) 
         bucket_slots=_slots(buckets, bucket_keys),
         buckets=buckets,
         bucket_keys=bucket_keys,
-        boxes=_taken(entries.dimension_from, entries.boxes, order)[0],
+        boxes=taken(entries.dimension_from, entries.boxes, order)[0],
         bounds=bounds,
         entries=rows,
         extras=extras,
-        extra_values=_taken(entries.extra_from, entries.extra_values, order)[0],
+        extra_values=taken(entries.extra_from, entries.extra_values, order)[0],
         member_slots=_members(trie, entries, order, buckets),
         registers=registers,
     )
-
-
-def entries_of(segment: Segment) -> Entries:
-    """Return the entries that a segment is made of."""
-    buckets, groups, rows = segment.buckets, segment.groups, segment.entries
-    bucket_of = np.repeat(np.arange(len(buckets)), buckets[:, ENTRY_TO] - buckets[:, ENTRY_FROM])
-    group_of = buckets[bucket_of, GROUP]
-    nodes, details = segment.nodes, segment.details
-    leaves = np.flatnonzero(nodes[:, DETAIL] != NONE)
-    details = details[nodes[leaves, DETAIL]]
-    first = details[:, GROUP_FROM] - (details[:, PLAIN_FROM] < details[:, PLAIN_TO])
-    leaf_of_group = np.repeat(leaves, details[:, GROUP_TO] - first).astype(np.int32)
-    key_to = np.append(buckets[1:, KEY_FROM], len(segment.bucket_keys))
-    keys = buckets[bucket_of, KEY_FROM]
-    constants = key_to[bucket_of] - keys - 1
-    dimensions = groups[group_of, DIMENSION_TO] - groups[group_of, DIMENSION_FROM]
-    pairs = groups[group_of, PAIR_TO] - groups[group_of, PAIR_FROM]
-    return Entries(
-        leaf=leaf_of_group[group_of],
-        pattern=rows[:, PATTERN],
-        flags=rows[:, FLAGS],
-        atom_register=groups[group_of, ATOM_REGISTER],
-        atom=segment.bucket_keys[keys],
-        dimension_from=starts_of(dimensions),
-        dimensions=segment.dimensions[spread(groups[group_of, DIMENSION_FROM], dimensions)],
-        boxes=np.asarray(segment.boxes),
-        pair_from=starts_of(pairs),
-        pairs=segment.pairs[spread(groups[group_of, PAIR_FROM], pairs)],
-        constant_from=starts_of(constants),
-        constants=segment.bucket_keys[spread(keys + 1, constants)],
-        extra_from=np.append(rows[:, EXTRA_FROM], len(segment.extras)).astype(np.int64),
-        extras=np.asarray(segment.extras),
-        extra_values=np.asarray(segment.extra_values),
-        register_from=np.append(rows[:, REGISTER_FROM], len(segment.registers)).astype(np.int64),
-        registers=np.asarray(segment.registers),
-    )
-
-
-def chosen(entries: Entries, which: Array) -> Entries:
-    """Return some of the entries."""
-    dimensions, dimension_from = _taken(entries.dimension_from, entries.dimensions, which)
-    pairs, pair_from = _taken(entries.pair_from, entries.pairs, which)
-    constants, constant_from = _taken(entries.constant_from, entries.constants, which)
-    extras, extra_from = _taken(entries.extra_from, entries.extras, which)
-    registers, register_from = _taken(entries.register_from, entries.registers, which)
-    return Entries(
-        leaf=entries.leaf[which],
-        pattern=entries.pattern[which],
-        flags=entries.flags[which],
-        atom_register=entries.atom_register[which],
-        atom=entries.atom[which],
-        dimension_from=dimension_from,
-        dimensions=dimensions,
-        boxes=_taken(entries.dimension_from, entries.boxes, which)[0],
-        pair_from=pair_from,
-        pairs=pairs,
-        constant_from=constant_from,
-        constants=constants,
-        extra_from=extra_from,
-        extras=extras,
-        extra_values=_taken(entries.extra_from, entries.extra_values, which)[0],
-        register_from=register_from,
-        registers=registers,
-    )
-
-
-def joined(parts: Iterable[Entries]) -> Entries:
-    """Return the entries of all parts, one after the other."""
-    columns = {}
-    parts = list(parts)
-    for name in Entries._fields:
-        arrays = [getattr(part, name) for part in parts]
-        if name.endswith("_from"):
-            ends = np.cumsum([0, *(array[-1] for array in arrays)])
-            arrays = [array[:-1] + end for array, end in zip(arrays, ends, strict=False)] + [ends[-1:]]
-        columns[name] = np.concatenate(arrays)
-    return Entries(**columns)
 
 
 def rehashed(segment: Segment) -> Segment:
@@ -252,29 +144,6 @@ def _ranks(order: Array) -> Array:
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return ranks
-
-
-def _lengths(starts: Array) -> Array:
-    return np.diff(starts)
-
-
-def starts_of(lengths: Array) -> Array:
-    """Return where lists of these lengths start, and where the last one ends."""
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    return starts
-
-
-def spread(starts: Array, lengths: Array) -> Array:
-    """Return all positions of ranges of these lengths."""
-    begins = starts_of(lengths)
-    return np.repeat(starts - begins[:-1], lengths) + np.arange(begins[-1])
-
-
-def _taken(starts: Array, values: Array, which: Array) -> tuple[Array, Array]:
-    """Return the lists of the chosen rows, one after the other, and where they start."""
-    lengths = _lengths(starts)[which]
-    return values[spread(starts[:-1][which], lengths)], starts_of(lengths)
 
 
 @njit(cache=True, nogil=True)

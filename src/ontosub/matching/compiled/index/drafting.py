@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ontosub.matching.compiled.atoms.atoms import Atoms
 from ontosub.matching.compiled.events.concepts import Concepts
 from ontosub.matching.compiled.events.dictionary import Dictionary
-from ontosub.matching.compiled.index.building import Entries, assemble
+from ontosub.matching.compiled.index.building import assemble
 from ontosub.matching.compiled.index.conditions import WAYS_MAX, Way, ways_of
+from ontosub.matching.compiled.index.entries import Entries
 from ontosub.matching.compiled.index.layout import (
     EXTRA_COLUMNS,
     HAS_ATOM,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontosub.matching.compiled.index.building import assemble, chosen, entries_of, joined
+from ontosub.matching.compiled.index.building import assemble
+from ontosub.matching.compiled.index.entries import chosen, entries_of, joined
 from ontosub.matching.compiled.index.holdings import chosen as chosen_of
 from ontosub.matching.compiled.index.layout import CLASS, CLASS_FROM, CLASS_TO, DETAIL, HAS_CLASSES, HOW, Segment
 from ontosub.matching.compiled.index.part import Part

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ontosub.matching.compiled.events.graph import Graph
 from ontosub.matching.compiled.files.array_files import ArrayFile
-from ontosub.matching.compiled.index.building import spread, starts_of
 from ontosub.matching.compiled.index.costs import leaves, shares
 from ontosub.matching.compiled.index.holdings import Holding
 from ontosub.matching.compiled.index.layout import (
@@ -44,6 +43,7 @@ from ontosub.matching.compiled.index.layout import (
     Segment,
 )
 from ontosub.matching.compiled.index.projections import Projections, Shown
+from ontosub.matching.compiled.index.ragged import spread, starts_of
 from ontosub.matching.compiled.index.registers import bound_vertices
 from ontosub.matching.compiled.index.walk import FRAME_COLUMNS, FULL, ROW_HEAD, walk
 from ontosub.model import GraphPattern

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ontosub.matching.compiled.index.building import starts_of
+from ontosub.matching.compiled.index.ragged import starts_of
 
 Array = NDArray[Any]
 

@@ -15,12 +15,13 @@ from typing import Self
 
 import pyarrow as pa
 
+from ontosub.disk import sync
 from ontosub.event_log.end import End, EndFile, read_end
 from ontosub.event_log.events import Rows, as_batch, measured
 from ontosub.event_log.faults import EventLogError, own_errors
 from ontosub.event_log.frame import encoded
 from ontosub.event_log.reader import EventLogReader
-from ontosub.event_log.recovery import LOCK, recovered, sync_directory
+from ontosub.event_log.recovery import LOCK, recovered
 from ontosub.event_log.segment import segment_firsts, segment_path
 from ontosub.model.errors import Unavailable, UsageError
 
@@ -90,7 +91,7 @@ class EventLog(EventLogReader):
             for first, following in pairwise(firsts):
                 if following <= min(offset, self._end.segment):
                     segment_path(self.directory, first).unlink()
-            sync_directory(self.directory)
+            sync(self.directory)
         return self.start()
 
     def close(self) -> None:
@@ -127,7 +128,7 @@ class EventLog(EventLogReader):
             _write_all(self._segment_file, data, position)
             os.fsync(self._segment_file)
             if position == 0:
-                sync_directory(self.directory)
+                sync(self.directory)
             offset, size = former.offset + batch.num_rows, former.size + measured(batch, batch.num_rows)
             end = End(former.log, self._active, position + len(data), offset, size)
             self._check_open().write(end)
@@ -182,7 +183,7 @@ def _write_all(descriptor: int, data: bytes, position: int) -> None:
 def _make(directory: Path) -> None:
     if not directory.exists():
         directory.mkdir(parents=True)
-        sync_directory(directory.parent)
+        sync(directory.parent)
 
 
 def _locked(directory: Path) -> int:

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from ontosub.disk import sync
 from ontosub.event_log.end import NAME, NOT_A_LOG, End, create_end, has_end, read_end
 from ontosub.event_log.events import measured
 from ontosub.event_log.faults import EventLogError, corrupt
@@ -28,21 +29,12 @@ def recovered(directory: Path) -> End:
     """
     if not has_end(directory):
         create_end(directory, _begun(directory))
-        sync_directory(directory)
+        sync(directory)
     end = read_end(directory)
     for found in _whole_frames(directory, end):
         end = found
     _cut(directory, end)
     return end
-
-
-def sync_directory(directory: Path) -> None:
-    """Force a directory's own list of names to the disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _begun(directory: Path) -> End:
@@ -104,13 +96,5 @@ def _cut(directory: Path, end: End) -> None:
             path.unlink()
         elif first == end.segment:
             os.truncate(path, end.position)
-            _sync(path)
-    sync_directory(directory)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            sync(path)
+    sync(directory)

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ontosub.disk import sync
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -76,12 +78,3 @@ class Staging:
 
     def _record(self, batch: int) -> Path:
         return self._folder / f"{batch}.json"
-
-
-def sync(path: Path) -> None:
-    """Force a file, or a folder's own list of names, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

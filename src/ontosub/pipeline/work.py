@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from ontosub.disk import sync
 from ontosub.matching.batch import ENCODED, REJECTS
-from ontosub.pipeline.staging import Outcome, sync
+from ontosub.pipeline.staging import Outcome
 from ontosub.spark.passing import ROWS_MAX, Made
 from ontosub.spark.payloads import Options
 from ontosub.spark.schemas import EVENTS

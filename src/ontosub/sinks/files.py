@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from ontosub.disk import sync
 from ontosub.model.errors import UsageError
 from ontosub.sinks.file_faults import told
 from ontosub.sinks.rows import json_objects, json_text, kind_of
@@ -44,7 +45,7 @@ class FileSink(Sink):
             self._path.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self._path, prefix="."):
                 pass
-            _sync(self._path.parent)
+            sync(self._path.parent)
 
     def deliver(self, delivery: Delivery) -> None:
         folder = self._folder(delivery)
@@ -56,7 +57,7 @@ class FileSink(Sink):
             # Also for a batch that was there: whoever renamed it may have died before this.
             for level in (folder.parent, folder.parent.parent, self._path):
                 if level.exists():
-                    _sync(level)
+                    sync(level)
 
     def _folder(self, delivery: Delivery) -> Path:
         pipeline = "pipeline=" + _RESERVED.sub(lambda found: f"%{ord(found[0]):02X}", delivery.pipeline)
@@ -77,8 +78,8 @@ class FileSink(Sink):
             hidden.mkdir()
             (_write_lines if self._format == "json" else _link)(delivery, hidden)
             for part in hidden.iterdir():
-                _sync(part)
-            _sync(hidden)
+                sync(part)
+            sync(hidden)
             hidden.rename(folder)
         except BaseException:
             shutil.rmtree(hidden, ignore_errors=True)  # above all, this makes room on a full disk
@@ -103,11 +104,3 @@ def _link(delivery: Delivery, folder: Path) -> None:
             os.link(file, part)
         except OSError:
             shutil.copyfile(file, part)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -21,6 +21,7 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from ontosub.disk import sync
 from ontosub.matching.compiled.files.array_files import (
     MAGIC,
     PARTIAL,
@@ -222,13 +223,8 @@ def _locked(directory: Path) -> int:
 
 
 def _sync(directory: Path) -> None:
-    """Force a directory's own list of names to the disk."""
     with own_errors(directory):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync(directory)
 
 
 def _is_ours(path: Path) -> bool:

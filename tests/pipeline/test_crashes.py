@@ -85,10 +85,12 @@ def test_a_worker_that_dies_costs_its_task(tmp_path, count, kills):
     random = Random(count)
     pipeline = Pipeline(tmp_path, max_events=count // 40, source="files")
     pipeline.publish(count)
-    with pipeline.running("--once") as run:
+    with pipeline.running() as run:
         for point in points(count, kills, random):
             reach(run, pipeline, point, random)
             random.choice(task_workers(run)).kill()
+        run.until(lambda: pipeline.count() == len(expected(count)))
+        run.signal(signal.SIGTERM)
         assert run.ended() == 0, run.said()
     pipeline.check()
 

@@ -18,6 +18,7 @@ from ontosub.composite.moments import FOREVER, moment_of, ticks, ticks_of
 from ontosub.composite.network import Found, Network, Pending
 from ontosub.composite.terms import scoped, text_of
 from ontosub.composite.waiting import Waiting, described
+from ontosub.languages.composite import to_text
 from ontosub.model.composite import Composite
 from ontosub.model.errors import UnknownSubscription, UsageError
 from ontosub.model.match import Match
@@ -86,13 +87,13 @@ class Detector:
         return {name: composite for name, (composite, _) in self._network.composites.items()}
 
     def subscribe(self, composite: Composite) -> None:
-        """Take in a composite subscription; it sees the matches that end after the watermark.
+        """Take in a composite subscription; it sees the matches that come from now on.
 
         An id that is taken is a UsageError; a composite that is there already, unchanged, is accepted.
         """
         standing = self._network.composites.get(composite.id)
         if standing is None:
-            self._network.add(composite, self._watermark)
+            self._network.add(composite, (self._watermark, self._matches))
         elif standing[0] != composite:
             raise UsageError(f"the id {composite.id!r} is taken by another composite: unsubscribe that one first")
 
@@ -236,7 +237,10 @@ class Detector:
         """Return all that is held, as lists, texts and numbers, to be stored anywhere."""
         return {
             "watermark": self._watermark,
-            "origins": {name: origin for name, (_, origin) in self._network.composites.items()},
+            "composites": {
+                name: [to_text(composite.pattern), list(origin)]
+                for name, (composite, origin) in self._network.composites.items()
+            },
             "counts": [self._matches, self._late, self._repeated, self._detections],
             "pending": [list(entry) for entry in sorted(self._pending, key=lambda entry: entry[:5])],
             "operators": self._forgotten().state(),
@@ -246,13 +250,17 @@ class Detector:
     def restored(cls, state: dict[str, Any], composites: dict[str, Composite], **options: Any) -> Detector:
         """Return a detector that goes on from a state, with the composites that stand now.
 
-        Those that it knows go on where they were; others begin at its watermark. `options` are the constructor's.
+        Those that it knows go on where they were; others, also under an id that another had, begin at its watermark.
+        `options` are the constructor's.
         """
         detector = cls(**options)
         detector._watermark = state["watermark"]
-        for name, composite in composites.items():
-            detector._network.add(composite, state["origins"].get(name, state["watermark"]))
         detector._matches, detector._late, detector._repeated, detector._detections = state["counts"]
+        for name, composite in composites.items():
+            text, (watermark, matches) = state["composites"].get(name, (None, (None, 0)))
+            if text != to_text(composite.pattern):
+                watermark, matches = detector._watermark, detector._matches
+            detector._network.add(composite, (watermark, matches))
         for end, start, event_id, subscription_id, number, rows, expires in state["pending"]:
             heappush(detector._pending, (end, start, event_id, subscription_id, number, tuple(rows), expires))
         detector._network.restore(state["operators"])

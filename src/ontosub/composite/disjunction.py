@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heappop, heappush, merge
+from operator import itemgetter
 from typing import Any
 
 from ontosub.composite.conditions import Conditions
@@ -52,12 +53,17 @@ class _Single:
 
 
 class PairingMachine:
-    """Holds instances until they have a partner or can have none any more. `_agenda` says whose time is over when."""
+    """Holds instances until they have a partner or can have none any more.
+
+    They are held by value and operand, each under its number in the order of coming; `_order` says when which of them
+    is to stand alone, those included that have found a partner meanwhile.
+    """
 
     def __init__(self, window: int, where: Conditions, consumes: bool) -> None:
         self._window, self._where, self._consumes = window, where, consumes
-        self._held: dict[Values, list[_Single]] = {}
-        self._agenda: list[tuple[int, Values]] = []
+        self._held: dict[Values, dict[int, dict[int, _Single]]] = {}
+        self._order: list[tuple[int, int, int, Values]] = []
+        self._count = 0
         self.due = FOREVER
 
     def takes(self, values: Values, operand: int) -> bool:
@@ -67,74 +73,89 @@ class PairingMachine:
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Pair the instance with one that waits (consume) or with all that fit (reuse)."""
         found = self.advance(instance.end - 1) if self.due < instance.end else []
+        pairs = self._pairs(values, operand, instance)
+        if self._consumes:
+            for number, other, pair in pairs:
+                self._take(values, other.operand, number)
+                return [*found, pair]
         last = max(instance.end, min(instance.start + self._window, instance.expires))
         single = _Single(last, operand, instance)
-        pairs = list(self._pairs(values, single))
-        if self._consumes and pairs:
-            [(other, pair), *_] = pairs
-            self._held[values].remove(other)
-            return [*found, pair]
-        self._hold(values, single)
-        for other, _ in pairs:
+        for _, other, pair in pairs:
             other.is_paired = single.is_paired = True
-        return [*found, *(pair for _, pair in pairs)]
+            found.append(pair)
+        self._hold(values, single)
+        return found
 
     def _hold(self, values: Values, single: _Single) -> None:
-        self._held.setdefault(values, []).append(single)
-        heappush(self._agenda, (single.last, values))
-        self.due = self._agenda[0][0]
+        self._count += 1
+        self._held.setdefault(values, {}).setdefault(single.operand, {})[self._count] = single
+        heappush(self._order, (single.last, self._count, single.operand, values))
+        self.due = self._order[0][0]
 
-    def _pairs(self, values: Values, single: _Single) -> Iterator[tuple[_Single, Instance]]:
-        operand, instance = single.operand, single.instance
-        for other in self._held.get(values, ()):
-            waiting = other.instance
+    def _take(self, values: Values, operand: int, number: int) -> _Single | None:
+        """Hold an instance no longer; return it, if it was held."""
+        by_operand = self._held.get(values, {})
+        singles = by_operand.get(operand, {})
+        single = singles.pop(number, None)
+        if not singles:
+            by_operand.pop(operand, None)
+        if not by_operand:
+            self._held.pop(values, None)
+        return single
+
+    def _pairs(self, values: Values, operand: int, instance: Instance) -> Iterator[tuple[int, _Single, Instance]]:
+        """Yield the pairs of an instance with those that wait, the oldest first, each with the number of that one."""
+        by_operand = self._held.get(values, {})
+        others = [singles.items() for other, singles in by_operand.items() if other != operand]
+        for number, single in merge(*others, key=itemgetter(0)):
+            waiting = single.instance
             short = instance.end - min(instance.start, waiting.start) <= self._window
             alive = instance.end <= min(waiting.expires, instance.expires)
             another = waiting.label is None or waiting.label != instance.label
-            if other.operand != operand and another and short and alive:
+            if another and short and alive:
                 rows = self._where.holding(joined(waiting.rows, instance.rows))
                 if rows:
-                    yield other, _of((other.operand, waiting), (operand, instance), rows=rows)
+                    yield number, single, _of((single.operand, waiting), (operand, instance), rows=rows)
 
     def advance(self, moment: int) -> list[Instance]:
         """Let those stand alone for which no partner can come any more."""
         found = []
-        while self._agenda and self._agenda[0][0] <= moment:
-            _, values = heappop(self._agenda)
-            held = self._held.pop(values, [])
-            for single in held:
-                if single.last <= moment and not single.is_paired:
-                    rows = self._where.holding(single.instance.rows)
-                    found += [_of((single.operand, single.instance), rows=rows)] if rows else []
-            left = [single for single in held if single.last > moment]
-            if left:
-                self._held[values] = left
-        self.due = self._agenda[0][0] if self._agenda else FOREVER
+        while self._order and self._order[0][0] <= moment:
+            _, number, operand, values = heappop(self._order)
+            single = self._take(values, operand, number)
+            if single is not None and not single.is_paired:
+                rows = self._where.holding(single.instance.rows)
+                found += [_of((operand, single.instance), rows=rows)] if rows else []
+        self.due = self._order[0][0] if self._order else FOREVER
         return found
 
     def forget(self, moment: int) -> None:
         """All that wait may still become composites."""
 
+    def _all(self) -> Iterator[tuple[Values, _Single]]:
+        """Yield those that wait, in the order of coming for each value."""
+        for values, by_operand in self._held.items():
+            for _, single in sorted(each for singles in by_operand.values() for each in singles.items()):
+                yield values, single
+
     def live(self) -> dict[Values, int]:
         """Return how many wait for a partner."""
-        return {values: len(held) for values, held in self._held.items() if held}
+        return {values: sum(map(len, by_operand.values())) for values, by_operand in self._held.items()}
 
     def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield those that wait for a partner."""
-        for values, held in self._held.items():
-            for single in held:
-                yield values, Wait((single.instance,), (), single.last)
+        for values, single in self._all():
+            yield values, Wait((single.instance,), (), single.last)
 
     def state(self) -> list[Any]:
         """Return who waits, and whether they had a partner."""
         return [
             [values, single.last, single.operand, to_plain(single.instance), single.is_paired]
-            for values, held in self._held.items()
-            for single in held
+            for values, single in self._all()
         ]
 
     def restore(self, state: list[Any]) -> None:
         """Have those wait that a state says, and no others."""
-        self._held, self._agenda, self.due = {}, [], FOREVER
+        self._held, self._order, self.due = {}, [], FOREVER
         for values, last, operand, plain, is_paired in state:
             self._hold(from_stored(values), _Single(last, operand, from_plain(plain), is_paired))

@@ -5,10 +5,10 @@ What counts is single answers: those answers of A are left out with which an ans
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from ontosub.composite.agenda import Agenda
 from ontosub.composite.conditions import Conditions
 from ontosub.composite.instance import Instance, Rows, composed, from_plain, joined, to_plain
 from ontosub.composite.machine import Behaviour, Wait
@@ -24,15 +24,12 @@ def exclusion(pattern: Exclusion) -> Behaviour:
 
 
 class ExclusionMachine:
-    """Holds instances of A, with the answers that no B has excluded yet, until their windows are over.
-
-    Windows are over in the order in which they began: `_queue` has the values that each is of.
-    """
+    """Holds instances of A, with the answers that no B has excluded yet, until their windows are over."""
 
     def __init__(self, window: int, where: Conditions, alike: bool) -> None:
         self._window, self._where, self._alike = window, where, alike
         self._held: dict[Values, list[tuple[Instance, Rows]]] = {}
-        self._queue: deque[tuple[int, Values]] = deque()
+        self._agenda = Agenda()
         self.due = FOREVER
 
     def takes(self, values: Values, operand: int) -> bool:
@@ -54,8 +51,8 @@ class ExclusionMachine:
             self._held[values] = [(instance, rows)]
         else:
             held.append((instance, rows))
-        self._queue.append((instance.end + self._window, values))
-        self.due = self._queue[0][0]
+        self._agenda.note(values, instance.end + self._window)
+        self.due = self._agenda.due
 
     def _exclude(self, values: Values, excluding: Instance) -> None:
         left = [(held, self._left(held, rows, excluding)) for held, rows in self._held.pop(values)]
@@ -70,16 +67,19 @@ class ExclusionMachine:
 
     def advance(self, moment: int) -> list[Instance]:
         """Give those whose windows are over."""
-        found, queue = [], self._queue
-        while queue and queue[0][0] <= moment:
-            _, values = queue.popleft()
-            held = self._held.get(values)
-            while held and held[0][0].end + self._window <= moment:
-                instance, rows = held.pop(0)
+        found = []
+        for values in self._agenda.take(moment):
+            held, over = self._held.get(values, []), 0
+            while over < len(held) and held[over][0].end + self._window <= moment:
+                instance, rows = held[over]
                 found.append(composed((instance,), rows))
-            if held is not None and not held:
-                del self._held[values]
-        self.due = queue[0][0] if queue else FOREVER
+                over += 1
+            del held[:over]
+            if held:
+                self._agenda.note(values, held[0][0].end + self._window)
+            else:
+                self._held.pop(values, None)
+        self.due = self._agenda.due
         return found
 
     def forget(self, moment: int) -> None:
@@ -96,13 +96,11 @@ class ExclusionMachine:
                 yield values, Wait((instance,), (1,), instance.end + self._window, absence=True)
 
     def state(self) -> list[Any]:
-        """Return what is held, and with which answers, in the order in which it came."""
-        entries = [(values, *entry) for values, held in self._held.items() for entry in held]
-        entries.sort(key=lambda entry: entry[1].end)
-        return [[values, to_plain(instance), rows] for values, instance, rows in entries]
+        """Return what is held, and with which answers."""
+        return [[values, to_plain(instance), rows] for values, held in self._held.items() for instance, rows in held]
 
     def restore(self, state: list[Any]) -> None:
         """Hold what a state says, and nothing else."""
-        self._held, self._queue, self.due = {}, deque(), FOREVER
+        self._held, self._agenda, self.due = {}, Agenda(), FOREVER
         for values, plain, rows in state:
             self._hold(from_stored(values), from_plain(plain), tuple(rows))

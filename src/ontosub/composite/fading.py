@@ -21,7 +21,7 @@ class Fading:
 
     def hold(self, last: int) -> bool:
         """Note one more, which is needed until `last`; say whether it is time to look."""
-        if last > self.due or self.due == FOREVER:
+        if last > self.due or not self._count:
             self.due = last
         self._count += 1
         return self._count > self._bound

@@ -5,16 +5,16 @@ An open iteration ends when its window passes without another member; a closed o
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ontosub.composite.agenda import Agenda
 from ontosub.composite.conditions import Conditions, aggregated
 from ontosub.composite.fading import Fading
 from ontosub.composite.instance import Instance, composed, from_plain, to_plain
 from ontosub.composite.machine import Behaviour, Wait
-from ontosub.composite.moments import FOREVER, ticks_of
+from ontosub.composite.moments import FOREVER, UNBOUNDED, ticks_of
 from ontosub.composite.values import Values, from_stored, row_of
 from ontosub.model.composite import COUNT_MAX, Aggregate, Iteration, Policy
 
@@ -33,18 +33,52 @@ class Plan:
 
 def iteration(pattern: Iteration) -> Behaviour:
     """Return how an iteration is run."""
-    window = FOREVER if pattern.window is None else ticks_of(pattern.window)
+    window = UNBOUNDED if pattern.window is None else ticks_of(pattern.window)
     consumes = pattern.policy is Policy.CONSUME
     plan = Plan(pattern.count, window, pattern.per, pattern.aggregates, Conditions(pattern.where), consumes)
     return Behaviour(OpenMachine(plan), delay=window) if plan.count is None else Behaviour(CountingMachine(plan))
 
 
-class _Runs:
-    """The members so far. A member that is outlived leaves, and with it all before it: what is left is in a row."""
+class _Row:
+    """The members so far, in a row: one that is outlived leaves, and with it all before it.
+
+    `expires` is when the first of them is outlived.
+    """
+
+    __slots__ = ("expires", "members")
+
+    def __init__(self, members: Iterable[Instance] = ()) -> None:
+        self.members = list(members)
+        self.expires: int
+        self._reckon()
+
+    def add(self, member: Instance) -> None:
+        """Add a member, when those are gone that it outlives."""
+        self.outlive(member.end)
+        self.members.append(member)
+        self.expires = min(self.expires, member.expires)
+
+    def outlive(self, moment: int) -> None:
+        """Let those go that cannot be part of what ends then."""
+        if self.expires < moment:
+            left = next(n for n in range(len(self.members), 0, -1) if self.members[n - 1].expires < moment)
+            self.drop(left)
+
+    def drop(self, count: int) -> None:
+        """Let the oldest go."""
+        del self.members[:count]
+        self._reckon()
+
+    def _reckon(self) -> None:
+        self.expires = min([member.expires for member in self.members], default=FOREVER)
+
+
+class _Rows:
+    """The rows of all values."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._members: dict[Values, list[Instance]] = {}
+        self._rows: dict[Values, _Row] = {}
 
     def takes(self, values: Values, operand: int) -> bool:
         """Every instance may be a member."""
@@ -52,19 +86,14 @@ class _Runs:
 
     def live(self) -> dict[Values, int]:
         """Return how many members there are."""
-        return {values: len(members) for values, members in self._members.items()}
+        return {values: len(row.members) for values, row in self._rows.items()}
 
     def state(self) -> list[Any]:
         """Return the members."""
-        return [[values, list(map(to_plain, members))] for values, members in self._members.items()]
+        return [[values, list(map(to_plain, row.members))] for values, row in self._rows.items()]
 
-    def _joined_by(self, instance: Instance, members: list[Instance]) -> list[Instance]:
-        """Return the members that are left when another comes, and that one."""
-        for number in range(len(members) - 1, -1, -1):
-            if members[number].expires < instance.end:
-                return [*members[number + 1 :], instance]
-        members.append(instance)
-        return members
+    def _restore(self, state: list[Any]) -> None:
+        self._rows = {from_stored(values): _Row(map(from_plain, members)) for values, members in state}
 
     def _composed(self, values: Values, members: list[Instance]) -> list[Instance]:
         row = row_of(self._plan.names, values) | aggregated(self._plan.aggregates, members)
@@ -72,7 +101,7 @@ class _Runs:
         return [composed(tuple(members), rows)] if rows else []
 
 
-class CountingMachine(_Runs):
+class CountingMachine(_Rows):
     """Counts to n."""
 
     def __init__(self, plan: Plan) -> None:
@@ -82,98 +111,102 @@ class CountingMachine(_Runs):
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Add a member; the last n are a composite, if the conditions hold for them."""
-        members = self._members.get(values, [])
-        if members and self._last(members) < instance.end:
-            members = []
-        members = self._joined_by(instance, members)
+        row = self._rows.get(values)
+        if row is None or self._last(row) < instance.end:
+            row = self._rows[values] = _Row()
+        row.add(instance)
         found: list[Instance] = []
-        if len(members) == self._plan.count:
-            found = self._composed(values, members)
-            members = [] if found and self._plan.consumes else members[1:]
-        if members:
-            self._members[values] = members
-            if self._fading.hold(self._last(members)):
-                self.forget(instance.end - 1)
-        else:
-            self._members.pop(values, None)
+        if len(row.members) == self._plan.count:
+            found = self._composed(values, row.members)
+            row.drop(len(row.members) if found and self._plan.consumes else 1)
+        if not row.members:
+            del self._rows[values]
+        elif self._fading.hold(self._last(row)):
+            self.forget(instance.end - 1)
         self.due = self._fading.due
         return found
 
-    def _last(self, members: list[Instance]) -> int:
-        """Return the last moment at which another member can come, before the members are outlived."""
-        last = members[-1]
-        return min(last.end + self._plan.window, last.expires, FOREVER)
+    def _last(self, row: _Row) -> int:
+        """Return the last moment at which another member can come, before all members are outlived."""
+        last = row.members[-1]
+        return min(last.end + self._plan.window, last.expires)
 
     def advance(self, moment: int) -> list[Instance]:
-        """Forget members whose time is over."""
+        """Forget rows whose time is over."""
         self.forget(moment)
         return []
 
     def forget(self, moment: int) -> None:
         """Forget members that nothing can follow in time."""
-        self._members = {values: each for values, each in self._members.items() if self._last(each) > moment}
-        self._fading.looked(len(self._members), max(map(self._last, self._members.values()), default=FOREVER))
+        self._rows = {values: row for values, row in self._rows.items() if self._last(row) > moment}
+        for row in self._rows.values():
+            row.outlive(moment + 1)
+        self._fading.looked(len(self._rows), max(map(self._last, self._rows.values()), default=FOREVER))
         self.due = self._fading.due
 
     def waiting(self) -> Iterator[tuple[Values, Wait]]:
         """Yield the members so far."""
-        for values, members in self._members.items():
-            yield values, Wait(tuple(members), (0,), self._last(members))
+        for values, row in self._rows.items():
+            yield values, Wait(tuple(row.members), (0,), self._last(row))
 
     def restore(self, state: list[Any]) -> None:
         """Have the members that a state says, and no others."""
-        self._members = {from_stored(values): list(map(from_plain, members)) for values, members in state}
+        self._restore(state)
         self.forget(-FOREVER)
 
 
-class OpenMachine(_Runs):
-    """Goes on as long as members come.
-
-    Members come in the order of their ends, and so end the windows after them: `_queue` has the values of each.
-    """
+class OpenMachine(_Rows):
+    """Goes on as long as members come."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self._queue: deque[tuple[int, Values]] = deque()
+        self._agenda = Agenda()
         self.due = FOREVER
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
-        """Add a member to the run, or begin another. A run that has become too long ends at once."""
+        """Add a member to the row, or begin another. A row that has become too long ends at once."""
         found = self.advance(instance.end - 1) if self.due < instance.end else []
-        members = self._members[values] = self._joined_by(instance, self._members.get(values, []))
-        if len(members) == COUNT_MAX:
-            found += self._composed(values, self._members.pop(values))
+        row = self._rows.get(values)
+        if row is None:
+            row = self._rows[values] = _Row()
+        row.add(instance)
+        if len(row.members) == COUNT_MAX:
+            found += self._composed(values, self._rows.pop(values).members)
         else:
-            self._expect(values, instance)
+            self._expect(values, row)
         return found
 
-    def _expect(self, values: Values, member: Instance) -> None:
+    def _expect(self, values: Values, row: _Row) -> None:
         """Note the last moment at which another member can come."""
-        self._queue.append((member.end + self._plan.window, values))
-        self.due = self._queue[0][0]
+        self._agenda.note(values, self._last(row))
+        self.due = self._agenda.due
+
+    def _last(self, row: _Row) -> int:
+        return row.members[-1].end + self._plan.window
 
     def advance(self, moment: int) -> list[Instance]:
-        """End the runs for which no other member can come in time."""
-        found, queue = list[Instance](), self._queue
-        while queue and queue[0][0] <= moment:
-            end, values = queue.popleft()
-            members = self._members.get(values)
-            if members is not None and members[-1].end + self._plan.window == end:
-                found += self._composed(values, self._members.pop(values))
-        self.due = queue[0][0] if queue else FOREVER
+        """End the rows for which no other member can come in time."""
+        found: list[Instance] = []
+        for values in self._agenda.take(moment):
+            row = self._rows.get(values)
+            if row is not None and self._last(row) <= moment:
+                found += self._composed(values, self._rows.pop(values).members)
+            elif row is not None:
+                self._agenda.note(values, self._last(row))
+        self.due = self._agenda.due
         return found
 
     def forget(self, moment: int) -> None:
-        """All runs may still become composites."""
+        """All rows may still become composites."""
 
     def waiting(self) -> Iterator[tuple[Values, Wait]]:
-        """Yield the runs so far: they are told when no other member comes."""
-        for values, members in self._members.items():
-            yield values, Wait(tuple(members), (0,), members[-1].end + self._plan.window, absence=True)
+        """Yield the rows so far: they are told when no other member comes."""
+        for values, row in self._rows.items():
+            yield values, Wait(tuple(row.members), (0,), self._last(row), absence=True)
 
     def restore(self, state: list[Any]) -> None:
         """Have the members that a state says, and no others."""
-        self._members = {from_stored(values): list(map(from_plain, members)) for values, members in state}
-        self._queue, self.due = deque(), FOREVER
-        for values, members in sorted(self._members.items(), key=lambda run: run[1][-1].end):
-            self._expect(values, members[-1])
+        self._restore(state)
+        self._agenda, self.due = Agenda(), FOREVER
+        for values, row in self._rows.items():
+            self._expect(values, row)

@@ -33,7 +33,8 @@ class Plan:
     those of which they are held before any other. `fits` is asked of neighbours. `at_once` says that the constituents
     end together. With `interchangeable` positions, equal operands are in canonical order. `shares_more` says that
     operands share variables by which the work is not divided; `renamed`, that some operands are the same subscription
-    under different names, so that one match comes several times.
+    under different names, so that one match comes several times; `is_chain`, that each constituent ends before the next
+    one does, and no operand stands at two positions.
     """
 
     operand_of: tuple[int, ...]
@@ -48,6 +49,7 @@ class Plan:
     interchangeable: bool = False
     shares_more: bool = True
     renamed: bool = False
+    is_chain: bool = False
     work: Work = field(default_factory=Work)
     positions: list[tuple[int, ...]] = field(init=False)
 
@@ -152,6 +154,19 @@ class JoinMachine:
                 if not others:
                     held.pop(values, None)
 
+    def _drop_dead(self, values: Values) -> None:
+        """Forget what has lost the last instance that it could follow: none comes later that ends before it."""
+        first, *others = (self._held[operand] for operand in self._plan.operand_of[:-1])
+        for held in others:
+            leaders, followers = first.get(values), held.get(values, [])
+            dead = 0
+            while dead < len(followers) and (not leaders or followers[dead].end <= leaders[0].end):
+                dead += 1
+            del followers[:dead]
+            if not followers:
+                held.pop(values, None)
+            first = held
+
     def _candidates(self, values: Values, operand: int, end: int) -> list[Instance]:
         """Return the instances that may be part of a composite that ends at `end`; forget those that are outlived."""
         held, last = self._held[operand].get(values), self._plan.last
@@ -194,13 +209,13 @@ class JoinMachine:
         self, values: Values, instance: Instance, position: int
     ) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield what the instance at a position completes: for the first operand the oldest first, then the next."""
-        plan, end, steps = self._plan, instance.end, [0]
-        usable = {
-            operand: [each for each in self._candidates(values, operand, end) if plan.last(each) >= end]
-            for operand in plan.kept
-        }
-        choices = [usable.get(operand, []) for operand in plan.operand_of]
-        choices[position] = [instance]
+        plan, steps = self._plan, [0]
+        if plan.is_chain:
+            self._drop_dead(values)
+        choices = [
+            [instance] if each == position else self._candidates(values, operand, instance.end)
+            for each, operand in enumerate(plan.operand_of)
+        ]
         if not all(choices):
             return
         try:
@@ -219,10 +234,13 @@ class JoinMachine:
             if passed:
                 yield chosen, passed
             return
+        end = choices[position][0].end
         for candidate in choices[at]:
             steps[0] += 1
             if steps[0] > STEPS_MAX:
                 return
+            if self._plan.last(candidate) < end:
+                continue
             if self._may_follow(chosen, candidate, choices[position][0] if at != position else None):
                 merged = self._joined(rows, candidate.rows)
                 if merged:
@@ -249,15 +267,11 @@ class JoinMachine:
         """Forget what can no longer become part of a composite."""
         last, left, latest = self._plan.last, 0, 0
         for operand, held in enumerate(self._held):
-            kept = self._held[operand] = {}
-            for values, others in held.items():
-                outlived = 0
-                while outlived < len(others) and last(others[outlived]) <= moment:
-                    outlived += 1
-                if outlived < len(others):
-                    kept[values] = others[outlived:] if outlived else others
-                    left += len(others) - outlived
-                    latest = max(latest, last(others[outlived]), last(others[-1]))
+            kept = {values: [each for each in others if last(each) > moment] for values, others in held.items()}
+            self._held[operand] = {values: others for values, others in kept.items() if others}
+            for others in self._held[operand].values():
+                left += len(others)
+                latest = max(latest, *map(last, others))
         self._fading.looked(left, latest)
         self.due = self._fading.due
 

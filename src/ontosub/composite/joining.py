@@ -6,7 +6,7 @@ from itertools import combinations
 
 from ontosub.composite.conditions import Conditions
 from ontosub.composite.join import Fits, Plan
-from ontosub.composite.moments import FOREVER, ticks_of
+from ontosub.composite.moments import UNBOUNDED, ticks_of
 from ontosub.model.composite import EventPattern, Join, Policy, Primitive
 from ontosub.model.scope import correlating, possible
 
@@ -36,7 +36,7 @@ def plan_of(
         triggers,
         kept,
         kept if openers is None else frozenset(operand_of[position] for position in openers),
-        FOREVER if pattern.window is None else ticks_of(pattern.window),
+        UNBOUNDED if pattern.window is None else ticks_of(pattern.window),
         Conditions(pattern.where),
         pattern.policy is Policy.CONSUME,
         fits,
@@ -44,6 +44,7 @@ def plan_of(
         interchangeable,
         shares_more=not shared <= set(correlating(pattern)),
         renamed=_renamed(distinct),
+        is_chain=openers == (0,) and len(distinct) == len(operand_of),
     )
 
 

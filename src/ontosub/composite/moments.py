@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from ontosub.model.errors import UsageError
 from ontosub.model.interval import Interval
 
 FOREVER = 1 << 62
 """A moment that never comes."""
+UNBOUNDED = 2 * FOREVER
+"""A window that never ends, whenever it began."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def ticks(moment: datetime) -> int:
-    """Return the microseconds since 1970."""
+    """Return the microseconds since 1970. Raises UsageError for a moment without a time zone."""
+    if moment.tzinfo is None:
+        raise UsageError(f"{moment} has no time zone: give it one, for example tzinfo=UTC")
     since = moment - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 

@@ -6,10 +6,10 @@ is over.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from ontosub.composite.agenda import Agenda
 from ontosub.composite.conditions import Conditions
 from ontosub.composite.instance import Instance
 from ontosub.composite.machine import Behaviour, Wait
@@ -27,22 +27,19 @@ def negation(pattern: Negation, origin: int | None, lifetime: int) -> Behaviour:
 
 
 class SilenceMachine:
-    """Knows since when there was no instance, as long as the window is open.
-
-    Windows are over in the order in which they began: `_queue` has the values that each is of.
-    """
+    """Knows since when there was no instance, as long as the window is open."""
 
     def __init__(self, window: int, where: Conditions, names: tuple[str, ...], lifetime: int) -> None:
         self._window, self._where, self._names, self._lifetime = window, where, names, lifetime
         self._since: dict[Values, int] = {}
-        self._queue: deque[tuple[int, Values]] = deque()
+        self._agenda = Agenda()
         self.due = FOREVER
 
     def begin(self, values: Values, moment: int) -> None:
         """Let a window begin, the former one of these values notwithstanding."""
         self._since[values] = moment
-        self._queue.append((moment + self._window, values))
-        self.due = self._queue[0][0]
+        self._agenda.note(values, moment + self._window)
+        self.due = self._agenda.due
 
     def takes(self, values: Values, operand: int) -> bool:
         """Every instance begins a window."""
@@ -57,14 +54,16 @@ class SilenceMachine:
 
     def advance(self, moment: int) -> list[Instance]:
         """Tell of the silences whose windows are over."""
-        found, queue = [], self._queue
-        while queue and queue[0][0] <= moment:
-            end, values = queue.popleft()
-            if self._since.get(values) == end - self._window:
-                row = row_of(self._names, values)
-                expires, tag = min(FOREVER, end + self._lifetime), "\x1e".join(row.values())
-                found.append(Instance(self._since.pop(values), end, (row,), (), expires=expires, tag=tag))
-        self.due = queue[0][0] if queue else FOREVER
+        found = []
+        for values in self._agenda.take(moment):
+            end = self._since[values] + self._window
+            if end > moment:
+                self._agenda.note(values, end)
+                continue
+            row = row_of(self._names, values)
+            expires, tag = min(FOREVER, end + self._lifetime), "\x1e".join(row.values())
+            found.append(Instance(self._since.pop(values), end, (row,), (), expires=expires, tag=tag))
+        self.due = self._agenda.due
         return found
 
     def forget(self, moment: int) -> None:
@@ -80,11 +79,11 @@ class SilenceMachine:
             yield values, Wait((), (0,), since + self._window, absence=True)
 
     def state(self) -> list[Any]:
-        """Return when the open windows began, the earliest first."""
-        return sorted(([values, since] for values, since in self._since.items()), key=lambda entry: entry[1])
+        """Return when the open windows began."""
+        return [[values, since] for values, since in self._since.items()]
 
     def restore(self, state: list[Any]) -> None:
         """Have the open windows that a state says, and no others."""
-        self._since, self._queue, self.due = {}, deque(), FOREVER
+        self._since, self._agenda, self.due = {}, Agenda(), FOREVER
         for values, since in state:
             self.begin(from_stored(values), since)

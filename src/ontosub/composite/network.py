@@ -7,7 +7,7 @@ been at work before: what it is told must not depend on who else has subscribed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
 
 from ontosub.composite.instance import Instance, Row, Rows, unique
@@ -18,8 +18,11 @@ from ontosub.composite.operators import behaviour_of
 from ontosub.languages.composite import to_text
 from ontosub.model.composite import Composite, EventPattern, Primitive, operands_of, walk
 
-Origin: TypeAlias = int | None
-"""The watermark at which a subscription began; None when there was none yet."""
+Origin: TypeAlias = tuple[int | None, int]
+"""Where a subscription began: the watermark, None when there was none yet, and how many matches had come."""
+
+
+_FEW = 16
 
 
 class Found(NamedTuple):
@@ -51,28 +54,32 @@ class _Plan(NamedTuple):
     """What is done with the matches of a subscription.
 
     `others` are the routes that lead to more than leaves, `variables` those of the answers that some route takes.
+    Matches up to the number `newest` came before somebody who is served here subscribed.
     """
 
     routes: list[_Route]
     leaves: list[_Leaf]
     others: list[int]
     variables: frozenset[str]
+    newest: int
 
 
 class _Route:
     """Where the matches of a primitive subscription go, under the names that a pattern has for their variables."""
 
-    def __init__(self, primitive: Primitive) -> None:
+    def __init__(self, primitive: Primitive, origin: Origin) -> None:
+        self.origin = origin
         self.parents: list[tuple[Node, int]] = []
         self.subscribers: list[str] = []
         self.renamed = primitive.variables
-        self._same = all(old == new for old, new in primitive.variables)
+        same = all(old == new for old, new in primitive.variables)
+        self._as_is = {new for _, new in primitive.variables} if same else None
 
     def rows(self, rows: Rows) -> Rows:
         """Return answers with the variables that the pattern chooses; as sets, so equal ones are one."""
         if len(rows) == 1:
             row = rows[0]
-            if self._same and len(row) == len(self.renamed):
+            if row.keys() == self._as_is:
                 return rows
             return ({new: row[old] for old, new in self.renamed if old in row},)
         return unique({new: row[old] for old, new in self.renamed if old in row} for row in rows)
@@ -107,12 +114,9 @@ class Network:
 
     def wanted(self, subscription_id: str) -> frozenset[str] | None:
         """Return the variables of a subscription's answers that matter to anybody; None when its matches do not."""
-        plan = self._plans.get(subscription_id)
-        if plan is None:
-            if subscription_id not in self._routes:
-                return None
-            plan = self._planned(subscription_id)
-        return plan.variables
+        if subscription_id not in self._routes:
+            return None
+        return (self._plans.get(subscription_id) or self._planned(subscription_id)).variables
 
     def add(self, composite: Composite, origin: Origin) -> None:
         """Take in a composite subscription that counts from `origin`."""
@@ -126,18 +130,21 @@ class Network:
         self._plans.clear()
         self._place(composite.pattern, origin).subscribers.remove(composite_id)
         self._prune(composite.pattern, origin)
+        if len(self._due) > 2 * len(self._nodes) + _FEW:
+            self._due = [entry for entry in self._due if entry[2].scheduled == entry[0]]
+            heapify(self._due)
 
     def _place(self, pattern: EventPattern, origin: Origin) -> Node | _Route:
         """Return the node or route of a pattern; make it and those below it, if they are not there."""
         if isinstance(pattern, Primitive):
             routes = self._routes.setdefault(pattern.subscription_id, {})
-            return routes.setdefault((pattern, origin), _Route(pattern))
+            return routes.setdefault((pattern, origin), _Route(pattern, origin))
         if (pattern, origin) in self._nodes:
             return self._nodes[pattern, origin]
         operands = list(dict.fromkeys(operands_of(pattern)))
         below = [self._place(operand, origin) for operand in operands]
         delay = max([each.answer_delay for each in below if isinstance(each, Node)], default=0)
-        node = Node(pattern, behaviour_of(pattern, origin, self._lifetime), self._made, delay)
+        node = Node(pattern, behaviour_of(pattern, origin[0], self._lifetime), self._made, delay)
         self._made += 1
         self._nodes[pattern, origin] = node
         for number, each in enumerate(below):
@@ -156,6 +163,7 @@ class Network:
                 del self._routes[pattern.subscription_id]
             return
         node = self._nodes.pop((pattern, origin))
+        node.scheduled = FOREVER  # so that nobody wakes it
         for operand in dict.fromkeys(operands_of(pattern)):
             below = self._place(operand, origin)
             below.parents = [parent for parent in below.parents if parent[0] is not node]
@@ -170,7 +178,7 @@ class Network:
         # The same leaf may be concerned by several of them, and wants them in canonical order.
         targets = []
         for match in matches:
-            plan = self._plans.get(match[3]) or self._planned(match[3])
+            plan = self._plan_for(match)
             instances = [_instance(match, route) for route in plan.routes]
             for leaf in plan.leaves:
                 instance = instances[leaf.number]
@@ -184,7 +192,7 @@ class Network:
 
     def _put(self, match: Pending, found: list[Found]) -> None:
         """Bring a match to the operators. An instance is made of it only when one of them takes it."""
-        plan = self._plans.get(match[3]) or self._planned(match[3])
+        plan = self._plan_for(match)
         rows = match[5]
         row = rows[0] if len(rows) == 1 else {}
         instances: list[Instance | None] = [None] * len(plan.routes)
@@ -209,23 +217,35 @@ class Network:
         if node.machine.due < node.scheduled:
             self._schedule(node)
 
+    def _plan_for(self, match: Pending) -> _Plan:
+        """Return what is done with a match: it is not for those who subscribed after it had come."""
+        number, subscription_id = match[4], match[3]
+        plan = self._plans.get(subscription_id) or self._planned(subscription_id)
+        return plan if number > plan.newest else self._made_plan(subscription_id, number)
+
     def _planned(self, subscription_id: str) -> _Plan:
-        routes = list(self._routes.get(subscription_id, {}).values())
+        plan = self._plans[subscription_id] = self._made_plan(subscription_id, None)
+        return plan
+
+    def _made_plan(self, subscription_id: str, number: int | None) -> _Plan:
+        """Return a plan for all matches of a subscription, or for the one that came with this number."""
+        standing = self._routes.get(subscription_id, {}).values()
+        routes = [route for route in standing if number is None or number > route.origin[1]]
         leaves = [
-            _Leaf(node, node.machine, operand, number, route.divisor(node))
-            for number, route in enumerate(routes)
+            _Leaf(node, node.machine, operand, place, route.divisor(node))
+            for place, route in enumerate(routes)
             for node, operand in route.parents
             if node.is_leaf
         ]
         leaves.sort(key=lambda leaf: (leaf.node.rank, leaf.operand))
         others = [
-            number
-            for number, route in enumerate(routes)
+            place
+            for place, route in enumerate(routes)
             if route.subscribers or not all(node.is_leaf for node, _ in route.parents)
         ]
         variables = frozenset(old for route in routes for old, _ in route.renamed)
-        plan = self._plans[subscription_id] = _Plan(routes, leaves, others, variables)
-        return plan
+        newest = max((route.origin[1] for route in routes), default=0)
+        return _Plan(routes, leaves, others, variables, newest)
 
     def _deliver(self, instance: Instance, place: Node | _Route, found: list[Found]) -> None:
         """Put an instance into the inbox of each operator above, and tell who subscribed to it."""
@@ -273,6 +293,8 @@ class Network:
 
     def due(self) -> int:
         """Return the watermark at which an operator decides or forgets something next."""
+        while self._due and self._due[0][2].scheduled != self._due[0][0]:
+            heappop(self._due)
         return self._due[0][0] if self._due else FOREVER
 
     def _schedule(self, node: Node) -> None:
@@ -282,16 +304,16 @@ class Network:
             heappush(self._due, (due, node.rank, node))
 
     def state(self) -> list[Any]:
-        """Return what the operators hold, each with the text of its pattern and the moment that it counts from."""
-        return [[to_text(pattern), origin, node.state()] for (pattern, origin), node in self._nodes.items()]
+        """Return what the operators hold, each with the text of its pattern and where it counts from."""
+        return [[to_text(pattern), list(origin), node.state()] for (pattern, origin), node in self._nodes.items()]
 
     def restore(self, state: list[Any]) -> None:
         """Let the operators hold what a state says; those that it does not mention are left as they are."""
         nodes = {(to_text(pattern), origin): node for (pattern, origin), node in self._nodes.items()}
         self._due = []
-        for text, origin, held in state:
-            if (text, origin) in nodes:
-                nodes[text, origin].restore(held)
+        for text, (watermark, arrivals), held in state:
+            if (text, (watermark, arrivals)) in nodes:
+                nodes[text, (watermark, arrivals)].restore(held)
         for node in nodes.values():
             node.scheduled = FOREVER
             self._schedule(node)

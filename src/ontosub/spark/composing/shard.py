@@ -6,13 +6,11 @@ import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
 from typing import NamedTuple
 
 from ontosub.composite import Detection, Detector
 from ontosub.composite.moments import FOREVER
 from ontosub.languages.composite import to_text
-from ontosub.model.composite import Composite
 from ontosub.model.errors import UsageError
 from ontosub.spark.composing.packing import unpacked
 from ontosub.spark.composing.standing import Composites, Standing
@@ -59,14 +57,14 @@ class Work:
 
     def restored(self, key: int, stored: bytes) -> Shard:
         """Return a shard that goes on from what `Shard.stored` gave, with those of its composites that still stand."""
-        shards, version, digests, state = pickle.loads(stored)  # noqa: S301 - our own, from Spark's state
+        shards, version, state = pickle.loads(stored)  # noqa: S301 - our own, from Spark's state
         if shards != len(self.keys):
             raise UsageError(f"the checkpoint was made with shards={shards}: go on with that, or begin a new one")
         composites = self.standing.current(self.keys)
         wanted = composites.by_shard[key]
-        kept = {each.id: each for each in wanted.values() if digests.get(each.id) == _digest(each)}
-        state["origins"] = {name: state["origins"][name] for name in kept}
-        is_same = version == composites.version and len(kept) == len(digests) == len(wanted)
+        known = {name: text for name, (text, _) in state["composites"].items()}
+        kept = {each.id: each for each in wanted.values() if known.get(each.id) == to_text(each.pattern)}
+        is_same = version == composites.version and len(kept) == len(known) == len(wanted)
         return Shard(self, key, Detector.restored(state, kept, lifetime=self.lifetime), version if is_same else "")
 
 
@@ -79,8 +77,7 @@ class Shard:
 
     def stored(self) -> bytes:
         """Return all that the shard needs to go on elsewhere."""
-        digests = {each.id: _digest(each) for each in self.detector.composites.values()}
-        return pickle.dumps((len(self._work.keys), self._version, digests, self.detector.state()), protocol=5)
+        return pickle.dumps((len(self._work.keys), self._version, self.detector.state()), protocol=5)
 
     def take(self, chunks: Sequence[Chunk], watermark: int | None = None) -> Done:
         """Take in chunks, and return what that decides. All that ends by `watermark` had come before them."""
@@ -120,7 +117,3 @@ class Shard:
             for composite in wanted.values():
                 self.detector.subscribe(composite)
         self._version = composites.version if is_complete else ""
-
-
-def _digest(composite: Composite) -> str:
-    return sha256(to_text(composite.pattern).encode(errors="surrogatepass")).hexdigest()[:16]

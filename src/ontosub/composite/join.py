@@ -267,11 +267,13 @@ class JoinMachine:
         """Forget what can no longer become part of a composite."""
         last, left, latest = self._plan.last, 0, 0
         for operand, held in enumerate(self._held):
-            kept = {values: [each for each in others if last(each) > moment] for values, others in held.items()}
-            self._held[operand] = {values: others for values, others in kept.items() if others}
-            for others in self._held[operand].values():
-                left += len(others)
-                latest = max(latest, *map(last, others))
+            kept = self._held[operand] = {}
+            for values, others in held.items():
+                alive = [each for each in others if last(each) > moment]
+                if alive:
+                    kept[values] = alive
+                    left += len(alive)
+                    latest = max(latest, last(alive[-1]))  # nearly always the last of them: if not, it looks again
         self._fading.looked(left, latest)
         self.due = self._fading.due
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ontosub.composite.detection import Constituent
-from ontosub.languages.composite.graphs import COMPOSITE, Reading, Writing
+from ontosub.languages.composite.graphs import COMPOSITE, MEMBERS_MAX, Reading, Writing
 from ontosub.model.composite import DEPTH_MAX
-from ontosub.model.errors import LimitError
 from ontosub.model.interval import Interval
 from ontosub.model.match import Binding
 from ontosub.model.terms import XSD, BlankNode, Literal, Resource, Term, Triple
@@ -56,13 +55,15 @@ def from_graph(graph: Iterable[Triple]) -> list[Constituent]:
         node for kind in ("CompositeEvent", "PrimitiveEvent") for node in reading.subjects.get(COMPOSITE[kind], ())
     }
     members = {member for node in nodes for member in reading.items(node, "members")}
-    found = [_read(node, reading, 1) for node in nodes - members]
+    found = []
+    for node in nodes - members:
+        reading.visited = 0
+        found.append(_read(node, reading, 1))
     return sorted(found, key=lambda event: (event.interval, event.what, event.event_id or ""))
 
 
 def _read(node: Term, reading: Reading, depth: int) -> Constituent:
-    if depth > 2 * DEPTH_MAX:
-        raise LimitError(f"{node} is nested too deeply")
+    reading.visit(node, depth, MEMBERS_MAX, 2 * DEPTH_MAX)
     primitive = reading.kind(node) == "PrimitiveEvent"
     timestamp = reading.needed(node, "hasTimestamp")
     start, end = (

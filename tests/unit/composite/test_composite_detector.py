@@ -9,10 +9,12 @@ from watching import NAMES, ZERO, at, composite, match, told
 from ontosub import Composite, CompositeMatcher, Detector, Event, Match, Subscription
 from ontosub.composite import join
 from ontosub.composite.rdf import from_graph, to_graph
+from ontosub.languages.composite.graphs import Writing
 from ontosub.model.composite import Composite as Value
 from ontosub.model.composite import Primitive, Sequence
-from ontosub.model.errors import UnknownSubscription, UsageError
+from ontosub.model.errors import LimitError, UnknownSubscription, UsageError
 from ontosub.model.relation import Relation
+from ontosub.model.terms import Literal
 
 
 def x(value):
@@ -300,3 +302,85 @@ def test_an_event_may_state_its_lifetime_and_must_state_its_time():
     assert matcher.advance(at(60)) == []
     with pytest.raises(UsageError, match="no time"):
         matcher.publish(Event.read("@prefix : <urn:> . [] a :Smoke ; :room :r .", "text/turtle"))
+
+
+def test_an_operand_brings_only_the_variables_that_it_chose():
+    """Though another composite wants others of the same subscription, and one of the chosen is not bound."""
+    detector = Detector()
+    detector.subscribe(composite("b(?v) and a(?x)"))
+    detector.subscribe(composite("a(?v) times 9", "other"))
+    detector.feed(match("a", 1, None, {"v": 1}))
+    detector.feed(match("b", 2, None, {"x": 0, "v": 7}))
+    [found] = detector.advance(at(9))
+    assert found.bindings == [{"v": Literal(7)}]
+
+
+@pytest.mark.parametrize("other", [None, "a(?v) times 5", "a(?x) times 5"])
+def test_a_composite_sees_what_comes_after_it_whoever_else_has_subscribed(other):
+    """W5, also while the watermark has not passed what came before."""
+    detector = Detector()
+    if other is not None:
+        detector.subscribe(composite(other, "other"))
+    detector.feed(match("a", 1))
+    detector.subscribe(composite("a(?x) before b(?x)"))
+    detector.feed(match("a", 2))
+    state = json.loads(json.dumps(detector.state()))
+    for each in (detector, Detector.restored(state, detector.composites)):
+        each.feed(match("b", 3))
+        assert told(each.advance(at(9))) == [("a2", "b3")]
+
+
+def test_another_composite_under_the_same_id_begins_anew():
+    detector = Detector(start=at(0))
+    detector.subscribe(composite("a times 2"))
+    detector.advance(at(100))
+    changed = Detector.restored(detector.state(), {"t": composite("not a within 5s")})
+    assert changed.advance(at(101)) == []
+    [found] = changed.advance(at(105))
+    assert (found.interval.start, found.interval.end) == (at(100), at(105))
+
+
+def test_what_waits_does_not_keep_a_subscription_that_nobody_wants():
+    detector = Detector()
+    detector.subscribe(composite("a times 2"))
+    detector.feed(match("a", 1))
+    detector.unsubscribe("t")
+    detector.advance(at(9))
+    assert not detector.concerns("a")
+
+
+def test_moments_have_a_time_zone():
+    with pytest.raises(UsageError, match="no time zone"):
+        Detector(start=ZERO.replace(tzinfo=None))
+    with pytest.raises(UsageError, match="no time zone"):
+        Detector().advance(ZERO.replace(tzinfo=None))
+
+
+def test_before_1970_there_was_time_as_well():
+    detector = Detector()
+    detector.subscribe(composite("a before b"))
+    detector.subscribe(composite("a times 2", "twice"))
+    for each in (match("a", -2e9), match("b", -2e9 + 1)):
+        detector.feed(each)
+    assert told(detector.advance(at(-2e9))) == []
+    assert [wait.until for name in ("t", "twice") for wait in detector.waiting(name)] == [None, None]
+    assert told(detector.advance(at(0))) == [("a-2e+09", "b-2e+09")]
+
+
+def test_a_small_graph_that_is_a_large_tree_is_refused():
+    writing = Writing()
+    event = writing.node("PrimitiveEvent")
+    writing.say(event, "subscription", "a")
+    writing.say(event, "id", "e")
+    stamp = writing.node("Timestamp")
+    for name in ("start", "end"):
+        writing.say(stamp, name, at(0).isoformat())
+    writing.say(event, "hasTimestamp", stamp)
+    for _ in range(40):
+        outer = writing.node("CompositeEvent")
+        writing.say(outer, "operator", "and")
+        writing.say(outer, "hasTimestamp", stamp)
+        writing.say_list(outer, "members", [event, event])
+        event = outer
+    with pytest.raises(LimitError, match="the tree is too large"):
+        from_graph(writing.triples)

@@ -8,14 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from watching import NAMES, composite
 
-from composite_generators import patterns
+from composite_generators import Drawing, patterns
 from ontosub import Composite, Ontology, Subscription, on
 from ontosub.languages.composite import from_graph, parse_all, to_graph, to_text, vocabulary
 from ontosub.languages.composite.durations import duration_text, parse_duration
+from ontosub.languages.composite.graphs import Writing
 from ontosub.languages.composite.tokens import TEXT_MAX
 from ontosub.languages.prologue import Fault
-from ontosub.model.composite import Composite as Value
 from ontosub.model.composite import (
+    Aggregate,
+    AggregateFunction,
     Conjunction,
     Disjunction,
     Exclusion,
@@ -26,9 +28,14 @@ from ontosub.model.composite import (
     Restriction,
     Sequence,
 )
+from ontosub.model.composite import Composite as Value
 from ontosub.model.errors import FormatError, LanguageError, LimitError, UsageError
+from ontosub.model.expression import Call, Function
+from ontosub.model.pattern import Filter
 from ontosub.model.relation import Relation
+from ontosub.model.terms import Literal, Triple, Variable
 
+UNBOUND = Filter(Call(Function.GREATER, (Variable("y"), Literal(1))))
 KNOWN = {name: Subscription.parse("SELECT ?x ?v { ?e <urn:x> ?x ; <urn:v> ?v }", id=name) for name in ("a", "b", "c")}
 
 
@@ -233,6 +240,11 @@ def test_what_is_printed_is_read_as_the_same(pattern):
     assert Composite.parse(to_text(read.pattern), id="c", names=KNOWN) == read
 
 
+@pytest.mark.parametrize("seed", [67629, 64464, 65513])
+def test_names_of_aggregates_divide_what_is_around_them_and_not_what_is_inside(seed):
+    test_what_is_printed_is_read_as_the_same.hypothesis.inner_test(Drawing(seed).pattern(4))
+
+
 @settings(max_examples=300, deadline=None)
 @given(patterns(depth=4))
 def test_the_rdf_form_is_read_as_the_same(pattern):
@@ -363,3 +375,56 @@ def test_the_builder_refuses_what_a_text_may_not_say():
 def test_values_that_make_no_sense_cannot_be_built(make, message):
     with pytest.raises(UsageError, match=message):
         make(composite("a and b").pattern)
+
+
+@pytest.mark.parametrize("condition", ["?v > 1 and ?v < 3", "?v > 1) || (?v < 3", "?v > 1 reuse", "?v > 1 per ?x"])
+def test_a_condition_is_read_to_its_end(condition):
+    with pytest.raises(LanguageError, match="unexpected"):
+        on(KNOWN["a"]).times(2).where(condition)
+    graph = to_graph(composite("a where ?v > 1"))
+    [text] = [triple for triple in graph if isinstance(triple.object, Literal) and ">" in triple.object.value]
+    changed = (graph - {text}) | {Triple(text.subject, text.predicate, Literal(condition))}
+    with pytest.raises(LanguageError, match="unexpected"):
+        from_graph(changed)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        Restriction(Primitive("a", (("x", "x"),)), None, (UNBOUND,)),
+        Negation(Primitive("a", (("x", "x"),)), timedelta(1), ("y",)),
+        Negation(Primitive("a", (("x", "x"),)), timedelta(1), (), (UNBOUND,)),
+        Iteration(Primitive("a", (("x", "x"),)), 2, None, ("y",)),
+        Iteration(Primitive("a", (("y", "y"),)), 2, None, (), (), (UNBOUND,)),
+        Iteration(Primitive("a", (("x", "x"),)), 2, None, (), (Aggregate(AggregateFunction.MAX, "y", "m"),)),
+    ],
+    ids=str,
+)
+def test_a_graph_may_not_ask_for_what_is_never_bound(pattern):
+    with pytest.raises(FormatError, match=r"asks for \?y, which is never bound"):
+        from_graph(to_graph(Value("t", pattern)))
+
+
+def test_a_small_graph_that_is_a_large_pattern_is_refused():
+    writing = Writing()
+    root, pattern = writing.node("CompositeSubscription"), writing.node("PrimitiveSubscription")
+    writing.say(root, "id", "t")
+    writing.say(pattern, "id", "a")
+    for _ in range(29):
+        outer = writing.node("Conjunction")
+        writing.say_list(outer, "operands", [pattern, pattern])
+        pattern = outer
+    writing.say(root, "hasPattern", pattern)
+    with pytest.raises(LimitError, match="the tree is too large"):
+        from_graph(writing.triples)
+
+
+def test_there_is_no_such_relation():
+    with pytest.raises(UsageError, match="no relation 'bevor'"):
+        on(KNOWN["a"]).related("bevor", on(KNOWN["b"]))
+
+
+def test_the_base_holds_for_inline_subscriptions():
+    told = Composite.parse("BASE <http://example.org/> sparql { ASK { ?x a <Smoke> } } times 2", id="t")
+    [inline] = told.subscriptions
+    assert inline.patterns == Subscription.parse("ASK { ?x a <http://example.org/Smoke> }", id="x").patterns

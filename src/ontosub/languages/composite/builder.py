@@ -77,7 +77,9 @@ class Pattern:
         return self._joined(PARALLEL, other)
 
     def related(self, relation: Relation | str, other: Pattern) -> Pattern:
-        """Both, this one in a relation of Allen to the other."""
+        """Both, this one in a relation of Allen to the other. Raises UsageError when there is no such relation."""
+        if relation not in list(Relation):
+            raise UsageError(f"there is no relation {relation!r}: choose from {', '.join(Relation)}")
         return self._joined(Relation(relation).value, other)
 
     def before(self, other: Pattern) -> Pattern:
@@ -164,7 +166,7 @@ class Pattern:
     def where(self, condition: str) -> Pattern:
         """Ask for a condition on the operands' variables: "?t2 > ?t1 + 5"."""
         target = Applied(RESTRICT, [], _NOWHERE)
-        Reader(Source(f"where {condition}"), Prologue()).suffix(target)
+        Reader(Source(f"where {condition}"), Prologue()).only_suffix(target)
         tree = self._applied()
         return self._with(replace(tree, where=[*tree.where, *target.where]))
 
@@ -176,7 +178,7 @@ class Pattern:
         """Bind variables to values over the members of an iteration: `n="count"`, `mean="avg(?value)"`."""
         target = Applied(TIMES, [], _NOWHERE)
         written = ", ".join(f"{function} as ?{name}" for name, function in aggregates.items())
-        Reader(Source(f"with {written}"), Prologue()).suffix(target)
+        Reader(Source(f"with {written}"), Prologue()).only_suffix(target)
         return self._with(replace(self._applied(), aggregates=target.aggregates))
 
     def reuse(self) -> Pattern:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ontosub.model.errors import FormatError
+from ontosub.model.errors import FormatError, LimitError
 from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Namespace, Resource, Term, Triple
 
 COMPOSITE = Namespace("urn:ontosub:composite#")
@@ -47,12 +47,19 @@ class Reading:
     """A graph that is being read. What is missing or wrong is a FormatError that names the vertex."""
 
     def __init__(self, graph: Iterable[Triple]) -> None:
+        self.visited = 0
         self._values: dict[tuple[Term, NamedNode], list[Term]] = {}
         self.subjects: dict[Term, set[Term]] = {}
         for triple in graph:
             self._values.setdefault((triple.subject, triple.predicate), []).append(triple.object)
             if triple.predicate == RDF["type"]:
                 self.subjects.setdefault(triple.object, set()).add(triple.subject)
+
+    def visit(self, node: Term, depth: int, nodes_max: int, depth_max: int) -> None:
+        """Count a vertex of a tree. A small graph may be a very large tree: vertices of it can stand in many places."""
+        self.visited += 1
+        if self.visited > nodes_max or depth > depth_max:
+            raise LimitError(f"{node}: the tree is too large: at most {nodes_max:,} vertices, {depth_max} deep")
 
     def kind(self, node: Term) -> str:
         """Return the class of the vocabulary that a vertex has."""

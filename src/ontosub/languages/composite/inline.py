@@ -21,10 +21,12 @@ _PARSERS: Mapping[str, Callable[..., Subscription]] = {"sparql": sparql.parse, "
 def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Subscription:
     """Return the subscription that is written there. Equal texts under equal prefixes are the same one, by id.
 
-    Its own text declares the prefixes that it uses, so that it can be read again by itself.
+    Its own text declares the base and the prefixes that it uses, so that it can be read again by itself.
     """
     used = {name: iri for name, iri in prologue.prefixes.items() if f"{name}:" in tree.text}
     declared = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in sorted(used.items()))
+    if tree.language == "sparql" and prologue.base is not None:
+        declared = f"BASE <{prologue.base}>\n{declared}"
     text = declared + tree.text.strip()
     digest = sha256(text.encode()).hexdigest()[:16]
     try:

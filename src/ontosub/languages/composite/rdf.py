@@ -16,12 +16,12 @@ from ontosub.languages.composite.graphs import COMPOSITE, DURATION, Reading, Wri
 from ontosub.languages.composite.inline import parse_inline
 from ontosub.languages.composite.printer import condition_text
 from ontosub.languages.composite.reader import Reader
-from ontosub.languages.composite.resolving import check_size
 from ontosub.languages.composite.syntax import RESTRICT, Applied
 from ontosub.languages.prologue import Fault, Prologue
 from ontosub.languages.sparql.source import Source
 from ontosub.model.composite import (
     DEPTH_MAX,
+    NODES_MAX,
     Aggregate,
     AggregateFunction,
     Composite,
@@ -39,9 +39,10 @@ from ontosub.model.composite import (
     Sequence,
     operands_of,
 )
-from ontosub.model.errors import FormatError, LimitError, Span
+from ontosub.model.errors import FormatError, Span
 from ontosub.model.pattern import Filter
 from ontosub.model.relation import Relation
+from ontosub.model.scope import certain, possible
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Literal, Resource, Term, Triple
 
@@ -136,17 +137,23 @@ def from_graph(graph: Iterable[Triple]) -> list[Composite]:
     for node in reading.subjects.get(COMPOSITE["CompositeSubscription"], set()):
         inline: dict[str, Subscription] = {}
         pattern = _read(reading.needed(node, "hasPattern"), reading, inline, 1)
-        check_size(pattern, Source(""))
+        reading.visited = 0
         found.append(Composite(reading.text(node, "id"), pattern, tuple(inline.values())))
     return sorted(found, key=lambda composite: composite.id)
 
 
 def _read(node: Term, reading: Reading, inline: dict[str, Subscription], depth: int) -> EventPattern:
-    if depth > DEPTH_MAX:
-        raise LimitError(f"{node} is nested too deeply: at most {DEPTH_MAX} levels are allowed")
+    reading.visit(node, depth, NODES_MAX, DEPTH_MAX)
     kind = reading.kind(node)
     if kind == "PrimitiveSubscription":
         return _read_primitive(node, reading, inline)
+    pattern = _read_operator(node, kind, reading, inline, depth)
+    for name in sorted(_unbound(pattern)):
+        raise reading.fault(node, f"asks for ?{name}, which is never bound", "Take a variable that its operands bind.")
+    return pattern
+
+
+def _read_operator(node: Term, kind: str, reading: Reading, inline: dict[str, Subscription], depth: int) -> Operator:
     operands = tuple(_read(each, reading, inline, depth + 1) for each in reading.items(node, "operands"))
     window, where = _window(node, reading), _where(node, reading)
     policy = reading.make(node, Policy, _optional(node, "policy", reading) or Policy.CONSUME.value)
@@ -175,6 +182,19 @@ def _read(node: Term, reading: Reading, inline: dict[str, Subscription], depth: 
     raise reading.fault(node, f"is a {kind}, which is no operator", "Use the classes of the vocabulary.")
 
 
+def _unbound(pattern: Operator) -> set[str]:
+    """Return the variables that an operator asks for although nothing binds them."""
+    bound = frozenset[str]().union(*map(possible, operands_of(pattern)))
+    asked = {variable.value for condition in pattern.where for variable in condition.variables}
+    if isinstance(pattern, Negation | Iteration):
+        missing = set(pattern.per) - certain(pattern.operand)
+        if isinstance(pattern, Iteration):
+            missing |= {each.variable for each in pattern.aggregates if each.variable is not None} - bound
+            bound = frozenset({*pattern.per, *(each.name for each in pattern.aggregates)})
+        return missing | (asked - bound)
+    return asked - bound
+
+
 def _optional(node: Term, name: str, reading: Reading) -> str | None:
     return None if reading.value(node, name) is None else reading.text(node, name)
 
@@ -190,7 +210,7 @@ def _window(node: Term, reading: Reading) -> timedelta | None:
 def _where(node: Term, reading: Reading) -> tuple[Filter, ...]:
     target = Applied(RESTRICT, [], Span(1, 1, 1, 1))
     for text in reading.texts(node, "where"):
-        Reader(Source(f"where {text}"), Prologue()).suffix(target)
+        Reader(Source(f"where {text}"), Prologue()).only_suffix(target)
     return tuple(replace(condition, span=None) for condition in target.where)
 
 

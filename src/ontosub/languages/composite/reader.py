@@ -119,6 +119,12 @@ class Reader:
             case _:
                 self._window(target, token.start + 1)
 
+    def only_suffix(self, target: Applied) -> None:
+        """Read one suffix and nothing else."""
+        self.suffix(target)
+        if self.peek().kind != "END":
+            raise self.unexpected("the end; in a condition, write && for and, || for or")
+
     def _window(self, target: Applied, start: int) -> None:
         try:
             target.window, end = read_duration(self.source.text, start)

@@ -76,7 +76,8 @@ class Resolver:
         """Return the variables that occur anywhere in a tree, whether it binds them or not."""
         if not isinstance(tree, Applied):
             return possible(self.pattern(tree))
-        return self._said(tree).union(*map(self.mentioned, tree.operands))
+        made = {aggregate.name for aggregate, _ in tree.aggregates}
+        return self._said(tree).union(made, *map(self.mentioned, tree.operands))
 
     def _named(self, tree: Named) -> EventPattern:
         found = self._lookup(tree.name, tree.span)
@@ -150,8 +151,9 @@ class Resolver:
         """Return an iteration or a negation, per all of its operand's variables that matter outside of it."""
         [inner] = tree.operands
         made = {aggregate.name for aggregate, _ in tree.aggregates}
-        # What only the conditions and aggregates ask of the members does not divide them.
-        body = self.pattern(inner, self._said(tree) | outside)
+        # What only the conditions and aggregates ask of the members does not divide them, and outside of it a name that
+        # is given to an aggregate means that one.
+        body = self.pattern(inner, (self._said(tree) | outside) - made)
         per = frozenset(name for name, _ in tree.per) | (certain(body) & outside - made)
         self._check_grouping(tree, body, made)
         where = tuple(tree.where)

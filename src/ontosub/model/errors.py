@@ -177,12 +177,14 @@ class LimitError(OntosubError):
 class Unavailable(OntosubError):
     """A database, a broker or an endpoint does not answer now: trying again may help.
 
-    `wait_s` is how long it asks to be left alone, 0 if it says nothing of the kind.
+    `wait_s` is how long it asks to be left alone, 0 if it says nothing of the kind. `has_progressed` says that part of
+    what was to be done has been done this time.
     """
 
     def __init__(self, message: str, *, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.wait_s = wait_s
+        self.has_progressed = False
 
 
 class UnknownSubscription(OntosubError, KeyError):

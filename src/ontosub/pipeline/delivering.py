@@ -48,12 +48,15 @@ class Delivering:
                     self._deliver(sink, delivery)
 
     def _deliver(self, sink: Sink, delivery: Delivery) -> None:
-        for own_wait in _waits():
+        waits = _waits()
+        while True:
             try:
                 sink.deliver(delivery)
                 return
             except Unavailable as error:
-                wait = max(own_wait, min(error.wait_s, ASKED_WAIT_S_MAX))
+                if error.has_progressed:  # it has answered in between: this is another outage
+                    waits = _waits()
+                wait = max(next(waits), min(error.wait_s, ASKED_WAIT_S_MAX))
                 told = f"batch {delivery.batch} waits: {error}; trying again in {wait:g} s"
                 self.say(Diagnostic(told, Severity.WARNING))
                 if self.stop.wait(wait):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from ontosub.model.errors import UsageError
+from ontosub.model.errors import Unavailable, UsageError
 from ontosub.sinks import file_faults
 from ontosub.sinks.journal import Journal
 from ontosub.sinks.posting import Endpoint
@@ -70,7 +70,11 @@ class Webhook(Sink):
         rows, size = sorted_rows(delivery), progress.rows_per_part
         parts = math.ceil(len(rows) / size)
         for part in range(progress.parts, parts):
-            self._post(delivery, part, parts, rows[part * size : (part + 1) * size])
+            try:
+                self._post(delivery, part, parts, rows[part * size : (part + 1) * size])
+            except Unavailable as error:
+                error.has_progressed = part > progress.parts
+                raise
             with told("state", str(self._state)):
                 self._journal.acknowledge(*batch)
 

@@ -48,3 +48,21 @@ def test_who_asks_for_time_gets_it_within_limits(tmp_path: Path, asked, waited):
     delivering.deliver(0, Outcome(("matches.parquet",), (), 1, 1, 0))
     assert patience.waited == waited
     assert len(said) == len(waited)
+
+
+class Halting(Busy):
+    """Gets on a little each time but the third and fourth."""
+
+    def deliver(self, delivery: Delivery) -> None:
+        try:
+            super().deliver(delivery)
+        except Unavailable as error:
+            error.has_progressed = len(self.asks) not in (2, 3)
+            raise
+
+
+def test_who_has_got_on_is_not_waited_for_longer(tmp_path: Path):
+    patience = Patience()
+    delivering = Delivering("p", 0, [Halting(*[0] * 6)], [], Staging(tmp_path), patience, lambda told: None)
+    delivering.deliver(0, Outcome(("matches.parquet",), (), 1, 1, 0))
+    assert patience.waited == [0.5, 0.5, 1, 2, 0.5, 0.5]

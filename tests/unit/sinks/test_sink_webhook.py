@@ -186,8 +186,13 @@ def test_an_answer_that_drips_is_left(receiver, hook, stage):
 def test_what_was_acknowledged_is_not_sent_again(receiver, hook, stage):
     receiver.answers.extend([Answer(), Answer(), Answer(500)])
     first = hook(rows_per_request=2)
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable) as caught:
         first.deliver(stage(*rows(7)))
+    assert caught.value.has_progressed
+    receiver.answers.append(Answer(500))
+    with pytest.raises(Unavailable) as caught:
+        first.deliver(stage(*rows(7)))
+    assert not caught.value.has_progressed
     first.close()
     after_restart = hook(rows_per_request=3)  # changed meanwhile: this batch keeps its cut
     after_restart.deliver(stage(*reversed(rows(7))))
@@ -197,6 +202,7 @@ def test_what_was_acknowledged_is_not_sent_again(receiver, hook, stage):
     assert [(key, len(events)) for key, events in parts(receiver)] == [
         ("p/0/matches/0", 2),
         ("p/0/matches/1", 2),
+        ("p/0/matches/2", 2),
         ("p/0/matches/2", 2),
         ("p/0/matches/2", 2),
         ("p/0/matches/3", 1),

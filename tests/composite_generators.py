@@ -125,17 +125,26 @@ def patterns(depth: int = 2) -> st.SearchStrategy[EventPattern]:
 
 
 def history(size: int, seed: int) -> list[Fact]:
-    """Return matches that are drawn evenly, which Hypothesis would not do: some are instants, some have lifetimes."""
+    """Return matches that are drawn evenly, which Hypothesis would not do.
+
+    Some are instants, some have lifetimes, some answers lack a variable, and some events match several subscriptions.
+    """
     random = Random(seed)
     names, span = NAMES[: random.choice([1, 2, 2, 3])], random.choice([6, 12, 24])
     lasting, living = random.choice([[0], [0, 0, 1, 2, 5]]), random.choice([[None], [None, None, None, 0, 2, 6]])
+    bound, matching = random.choice([1.0, 1.0, 0.8]), random.choice([0.0, 0.0, 0.5])
     found = []
     for number in range(size):
         start = random.randrange(1, span)
         answers = [(random.randint(1, 2), random.randint(0, 2)) for _ in range(random.choice([1, 1, 1, 1, 2, 3]))]
-        rows = tuple((("v", str(Literal(v))), ("x", str(Literal(x)))) for x, v in answers)
-        end = start + random.choice(lasting)
-        found.append(Fact(random.choice(names), f"e{number}", start, end, rows, random.choice(living)))
+        rows = tuple(
+            tuple((name, str(Literal(value))) for name, value in (("v", v), ("x", x)) if random.random() < bound)
+            for x, v in answers
+        )
+        end, lifetime = start + random.choice(lasting), random.choice(living)
+        first = random.choice(names)
+        others = [other for other in names if other != first and random.random() < matching]
+        found += [Fact(name, f"e{number}", start, end, rows, lifetime) for name in (first, *others)]
     return found
 
 

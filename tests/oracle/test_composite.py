@@ -206,9 +206,9 @@ def test_work_can_be_divided_by_the_variables_that_correlate_everything(seed):
     for fact in history:
         names = division.get(fact.subscription, ())
         for row in fact.rows:
-            values = tuple(dict(row)[name] for name in names)
-            kept = tuple(each for each in fact.rows if tuple(dict(each)[name] for name in names) == values)
-            if (part := replace(fact, rows=kept)) not in parts.setdefault(values, []):
+            values = tuple(dict(row).get(name) for name in names)
+            kept = tuple(each for each in fact.rows if tuple(dict(each).get(name) for name in names) == values)
+            if None not in values and (part := replace(fact, rows=kept)) not in parts.setdefault(values, []):
                 parts[values].append(part)
     apart = Counter()
     for part in parts.values():

@@ -74,7 +74,7 @@ def dividing(composite: Composite) -> dict[str, tuple[str, ...]]:
     """Return by which variables a history can be divided so that the parts together have the detections of the whole.
 
     For each primitive subscription these are variables of its answers, in the same order for all: an answer belongs to
-    the part of its values. Without any, the composite is worked on in one place.
+    the part of its values, and to none if it lacks one. Without any, the composite is worked on in one place.
     """
     primitives = [part for part in walk(composite.pattern) if isinstance(part, Primitive)]
     shared = sorted(_dividing(composite.pattern)) if _divides(composite.pattern) else []

@@ -188,6 +188,9 @@ class Detector:
         pending, found = self._pending, list[Found]()
         while pending and pending[0][0] <= watermark:
             match = heappop(pending)
+            if not pending or pending[0][0] != match[0] or pending[0][1] != match[1]:
+                self._network.put(match, found)
+                continue
             together = [match]
             while pending and pending[0][0] == match[0] and pending[0][1] == match[1]:
                 other = heappop(pending)
@@ -195,7 +198,7 @@ class Detector:
                     self._repeated += 1
                 else:
                     together.append(other)
-            found += self._network.put(together)
+            self._network.put_together(together, found)
         return found
 
     @property

@@ -66,9 +66,8 @@ class PairingMachine:
         self._count = 0
         self.due = FOREVER
 
-    def takes(self, values: Values, operand: int) -> bool:
+    def gate(self, operand: int) -> None:
         """Every instance may stand alone."""
-        return True
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Pair the instance with one that waits (consume) or with all that fit (reuse)."""

@@ -5,7 +5,7 @@ What counts is single answers: those answers of A are left out with which an ans
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ontosub.composite.agenda import Agenda
@@ -32,9 +32,9 @@ class ExclusionMachine:
         self._agenda = Agenda()
         self.due = FOREVER
 
-    def takes(self, values: Values, operand: int) -> bool:
+    def gate(self, operand: int) -> Mapping[Values, object] | None:
         """B means something only to an A."""
-        return operand == 0 or values in self._held
+        return None if operand == 0 else self._held
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Hold an instance of A; let one of B exclude those that are held. When A and B are alike, do both."""
@@ -101,6 +101,7 @@ class ExclusionMachine:
 
     def restore(self, state: list[Any]) -> None:
         """Hold what a state says, and nothing else."""
-        self._held, self._agenda, self.due = {}, Agenda(), FOREVER
+        self._held.clear()
+        self._agenda, self.due = Agenda(), FOREVER
         for values, plain, rows in state:
             self._hold(from_stored(values), from_plain(plain), tuple(rows))

@@ -26,7 +26,8 @@ class Instance:
     `label` is (subscription id, event id) for a primitive one, and None for a composite.
     """
 
-    __slots__ = ("constituents", "end", "expires", "key", "label", "rows", "start")
+    # Hundreds of thousands may be held. A single answer is kept without its tuple: one object less for the collector.
+    __slots__ = ("_rows", "constituents", "end", "expires", "key", "label", "start")
 
     def __init__(
         self,
@@ -41,19 +42,23 @@ class Instance:
     ) -> None:
         self.start = start
         self.end = end
-        self.rows = rows
+        self._rows: Rows | Row = rows[0] if len(rows) == 1 else rows
         self.key: Key = (end, start, identity, tag)
         self.constituents = constituents
         self.expires = expires
         self.label = label
 
+    @property
+    def rows(self) -> Rows:
+        """The answers that go with it."""
+        rows = self._rows
+        return rows if isinstance(rows, tuple) else (rows,)
+
     def with_rows(self, rows: Rows, tag: str) -> Instance:
         """Return the part of the instance that has only these of its answers."""
-        part = Instance.__new__(Instance)
-        part.start, part.end, part.rows = self.start, self.end, rows
-        part.key = (*self.key[:3], f"{self.key[3]}\x1f{tag}")
-        part.constituents, part.expires, part.label = self.constituents, self.expires, self.label
-        return part
+        identity, own_tag = self.key[2:]
+        tag = f"{own_tag}\x1f{tag}"
+        return Instance(self.start, self.end, rows, identity, self.constituents, self.expires, self.label, tag)
 
     def __repr__(self) -> str:
         return f"Instance({self.start}, {self.end}, {self.rows}, {self.key[2:]})"

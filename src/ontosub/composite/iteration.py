@@ -5,7 +5,7 @@ An open iteration ends when its window passes without another member; a closed o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,16 +47,16 @@ class _Row:
 
     __slots__ = ("expires", "members")
 
-    def __init__(self, members: Iterable[Instance] = ()) -> None:
-        self.members = list(members)
-        self.expires: int
-        self._reckon()
+    def __init__(self, first: Instance) -> None:
+        self.members = [first]
+        self.expires = first.expires
 
     def add(self, member: Instance) -> None:
         """Add a member, when those are gone that it outlives."""
         self.outlive(member.end)
         self.members.append(member)
-        self.expires = min(self.expires, member.expires)
+        if member.expires < self.expires or len(self.members) == 1:
+            self.expires = member.expires
 
     def outlive(self, moment: int) -> None:
         """Let those go that cannot be part of what ends then."""
@@ -67,9 +67,6 @@ class _Row:
     def drop(self, count: int) -> None:
         """Let the oldest go."""
         del self.members[:count]
-        self._reckon()
-
-    def _reckon(self) -> None:
         self.expires = min([member.expires for member in self.members], default=FOREVER)
 
 
@@ -80,9 +77,8 @@ class _Rows:
         self._plan = plan
         self._rows: dict[Values, _Row] = {}
 
-    def takes(self, values: Values, operand: int) -> bool:
+    def gate(self, operand: int) -> None:
         """Every instance may be a member."""
-        return True
 
     def live(self) -> dict[Values, int]:
         """Return how many members there are."""
@@ -93,7 +89,12 @@ class _Rows:
         return [[values, list(map(to_plain, row.members))] for values, row in self._rows.items()]
 
     def _restore(self, state: list[Any]) -> None:
-        self._rows = {from_stored(values): _Row(map(from_plain, members)) for values, members in state}
+        self._rows = {}
+        for values, members in state:
+            first, *others = map(from_plain, members)
+            row = self._rows[from_stored(values)] = _Row(first)
+            for member in others:
+                row.add(member)
 
     def _composed(self, values: Values, members: list[Instance]) -> list[Instance]:
         row = row_of(self._plan.names, values) | aggregated(self._plan.aggregates, members)
@@ -113,8 +114,9 @@ class CountingMachine(_Rows):
         """Add a member; the last n are a composite, if the conditions hold for them."""
         row = self._rows.get(values)
         if row is None or self._last(row) < instance.end:
-            row = self._rows[values] = _Row()
-        row.add(instance)
+            row = self._rows[values] = _Row(instance)
+        else:
+            row.add(instance)
         found: list[Instance] = []
         if len(row.members) == self._plan.count:
             found = self._composed(values, row.members)
@@ -128,8 +130,9 @@ class CountingMachine(_Rows):
 
     def _last(self, row: _Row) -> int:
         """Return the last moment at which another member can come, before all members are outlived."""
-        last = row.members[-1]
-        return min(last.end + self._plan.window, last.expires)
+        member = row.members[-1]
+        last = member.end + self._plan.window
+        return last if last < member.expires else member.expires
 
     def advance(self, moment: int) -> list[Instance]:
         """Forget rows whose time is over."""
@@ -138,10 +141,17 @@ class CountingMachine(_Rows):
 
     def forget(self, moment: int) -> None:
         """Forget members that nothing can follow in time."""
-        self._rows = {values: row for values, row in self._rows.items() if self._last(row) > moment}
-        for row in self._rows.values():
-            row.outlive(moment + 1)
-        self._fading.looked(len(self._rows), max(map(self._last, self._rows.values()), default=FOREVER))
+        latest, gone = 0, []
+        for values, row in self._rows.items():
+            last = self._last(row)
+            if last <= moment:
+                gone.append(values)
+            else:
+                row.outlive(moment + 1)
+                latest = max(latest, last)
+        for values in gone:
+            del self._rows[values]
+        self._fading.looked(len(self._rows), latest)
         self.due = self._fading.due
 
     def waiting(self) -> Iterator[tuple[Values, Wait]]:
@@ -168,8 +178,9 @@ class OpenMachine(_Rows):
         found = self.advance(instance.end - 1) if self.due < instance.end else []
         row = self._rows.get(values)
         if row is None:
-            row = self._rows[values] = _Row()
-        row.add(instance)
+            row = self._rows[values] = _Row(instance)
+        else:
+            row.add(instance)
         if len(row.members) == COUNT_MAX:
             found += self._composed(values, self._rows.pop(values).members)
         else:

@@ -7,7 +7,7 @@ under *reuse* with all that fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,14 +81,12 @@ class JoinMachine:
         self._fading = Fading()
         self.due = FOREVER
 
-    def takes(self, values: Values, operand: int) -> bool:
-        """An instance that cannot be the first must find others."""
+    def gate(self, operand: int) -> Mapping[Values, object] | None:
+        """An instance that cannot be the first must find one of another operand: in a chain, of the one before."""
         if operand in self._plan.openers:
-            return True
-        for held in self._held:  # noqa: SIM110 - the most frequent question of all, and `any` doubles its cost
-            if values in held:
-                return True
-        return False
+            return None
+        position = self._plan.operand_of.index(operand)
+        return self._held[self._plan.operand_of[position - 1 if position else 1]]
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Combine the instance with those that are held; hold it, unless it was used up."""
@@ -102,19 +100,16 @@ class JoinMachine:
             found = self._completed(values, operand, instance)
             if found and plan.consumes:
                 return found
-        if operand in plan.kept and self.takes(values, operand):
-            self._hold(values, operand, instance)
+        if operand in plan.kept:
+            held = self._held[operand].get(values)
+            if held is None:
+                self._held[operand][values] = [instance]
+            else:
+                held.append(instance)
+            if self._fading.hold(plan.last(instance)):
+                self.forget(instance.end - 1)
+            self.due = self._fading.due
         return found
-
-    def _hold(self, values: Values, operand: int, instance: Instance) -> None:
-        held = self._held[operand].get(values)
-        if held is None:
-            self._held[operand][values] = [instance]
-        else:
-            held.append(instance)
-        if self._fading.hold(self._plan.last(instance)):
-            self.forget(instance.end - 1)
-        self.due = self._fading.due
 
     def _completed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         plan = self._plan
@@ -265,15 +260,24 @@ class JoinMachine:
 
     def forget(self, moment: int) -> None:
         """Forget what can no longer become part of a composite."""
-        last, left, latest = self._plan.last, 0, 0
-        for operand, held in enumerate(self._held):
-            kept = self._held[operand] = {}
+        plan, left, latest = self._plan, 0, 0
+        last, first = plan.last, moment - plan.window
+        for held in self._held:
+            gone = []
             for values, others in held.items():
-                alive = [each for each in others if last(each) > moment]
-                if alive:
-                    kept[values] = alive
-                    left += len(alive)
-                    latest = max(latest, last(alive[-1]))  # nearly always the last of them: if not, it looks again
+                head = others[0]
+                if len(others) > 1 or plan.at_once:
+                    others[:] = [each for each in others if last(each) > moment]
+                elif head.start <= first or head.expires <= moment:  # what `last` says, and what is nearly always asked
+                    gone.append(values)
+                    continue
+                if others:
+                    left += len(others)
+                    latest = max(latest, last(others[-1]))  # nearly always the last of them: if not, it looks again
+                else:
+                    gone.append(values)
+            for values in gone:
+                del held[values]
         self._fading.looked(left, latest)
         self.due = self._fading.due
 
@@ -305,7 +309,8 @@ class JoinMachine:
 
     def restore(self, state: list[Any]) -> None:
         """Hold what a state says, and nothing else."""
-        self._held = [{} for _ in self._plan.positions]
+        for held in self._held:
+            held.clear()
         for operand, values, others in state:
             self._held[operand][from_stored(values)] = list(map(from_plain, others))
         self.forget(-FOREVER)

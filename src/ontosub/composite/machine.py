@@ -6,7 +6,7 @@ is told how far time has come. It reads no clock, and asks nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -37,8 +37,11 @@ class Machine(Protocol):
 
     due: int
 
-    def takes(self, values: Values, operand: int) -> bool:
-        """Say whether an instance of the operand would mean anything now; if not, it need not be fed."""
+    def gate(self, operand: int) -> Mapping[Values, object] | None:
+        """Return what has the values for which an instance of the operand means anything; others need not be fed.
+
+        None means that every instance does. What is returned is looked at again and again, and always up to date.
+        """
         ...
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:

@@ -41,9 +41,8 @@ class SilenceMachine:
         self._agenda.note(values, moment + self._window)
         self.due = self._agenda.due
 
-    def takes(self, values: Values, operand: int) -> bool:
+    def gate(self, operand: int) -> None:
         """Every instance begins a window."""
-        return True
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """End the window, and begin another."""

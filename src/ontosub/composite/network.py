@@ -6,7 +6,7 @@ been at work before: what it is told must not depend on who else has subscribed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from ontosub.composite.machine import Machine, Wait
 from ontosub.composite.moments import FOREVER
 from ontosub.composite.node import Node
 from ontosub.composite.operators import behaviour_of
+from ontosub.composite.values import Values
 from ontosub.languages.composite import to_text
 from ontosub.model.composite import Composite, EventPattern, Primitive, operands_of, walk
 
@@ -23,6 +24,7 @@ Origin: TypeAlias = tuple[int | None, int]
 
 
 _FEW = 16
+_NOTHING: Row = {}
 
 
 class Found(NamedTuple):
@@ -40,7 +42,7 @@ class _Leaf(NamedTuple):
     """An operator that the matches of a subscription go to.
 
     `number` is that of the route; `name` is the variable of the match that the operator divides its work by, None when
-    that is not a single one.
+    that is not a single one; `gate` is that of the machine.
     """
 
     node: Node
@@ -48,6 +50,7 @@ class _Leaf(NamedTuple):
     operand: int
     number: int
     name: str | None
+    gate: Mapping[Values, object] | None
 
 
 class _Plan(NamedTuple):
@@ -114,9 +117,12 @@ class Network:
 
     def wanted(self, subscription_id: str) -> frozenset[str] | None:
         """Return the variables of a subscription's answers that matter to anybody; None when its matches do not."""
-        if subscription_id not in self._routes:
-            return None
-        return (self._plans.get(subscription_id) or self._planned(subscription_id)).variables
+        plan = self._plans.get(subscription_id)
+        if plan is None:
+            if subscription_id not in self._routes:
+                return None
+            plan = self._planned(subscription_id)
+        return plan.variables
 
     def add(self, composite: Composite, origin: Origin) -> None:
         """Take in a composite subscription that counts from `origin`."""
@@ -169,12 +175,32 @@ class Network:
             below.parents = [parent for parent in below.parents if parent[0] is not node]
             self._prune(operand, origin)
 
-    def put(self, matches: list[Pending]) -> list[Found]:
-        """Bring matches with the same interval to the operators; return those that were subscribed to alone."""
-        found: list[Found] = []
-        if len(matches) == 1:
-            self._put(matches[0], found)
-            return found
+    def put(self, match: Pending, found: list[Found]) -> None:
+        """Bring a match to the operators; note if it was subscribed to alone.
+
+        Its interval must be another than that of the last: those with the same go together.
+        """
+        plan = self._plan_for(match)
+        rows = match[5]
+        row = rows[0] if len(rows) == 1 else _NOTHING
+        # An instance is made only when somebody takes it.
+        instances: list[Instance | None] = [None] * len(plan.routes)
+        for number in plan.others:
+            whole = instances[number] = _instance(match, plan.routes[number])
+            self._deliver(whole, plan.routes[number], found)
+        for node, machine, operand, number, name, gate in plan.leaves:
+            values = row.get(name)  # type: ignore[arg-type]
+            if gate is not None and values is not None and values not in gate:
+                continue
+            instance = instances[number]
+            if instance is None:
+                instance = instances[number] = _instance(match, plan.routes[number])
+            completed = node.feed(operand, instance) if values is None else machine.feed(values, operand, instance)
+            if completed or machine.due < node.scheduled:
+                self._fed(node, completed, found)
+
+    def put_together(self, matches: list[Pending], found: list[Found]) -> None:
+        """Bring matches with the same interval to the operators; note those that were subscribed to alone."""
         # The same leaf may be concerned by several of them, and wants them in canonical order.
         targets = []
         for match in matches:
@@ -188,27 +214,6 @@ class Network:
         targets.sort()
         for _, operand, _, node, instance in targets:
             self._fed(node, node.feed(operand, instance), found)
-        return found
-
-    def _put(self, match: Pending, found: list[Found]) -> None:
-        """Bring a match to the operators. An instance is made of it only when one of them takes it."""
-        plan = self._plan_for(match)
-        rows = match[5]
-        row = rows[0] if len(rows) == 1 else {}
-        instances: list[Instance | None] = [None] * len(plan.routes)
-        for number in plan.others:
-            whole = instances[number] = _instance(match, plan.routes[number])
-            self._deliver(whole, plan.routes[number], found)
-        for node, machine, operand, number, name in plan.leaves:
-            values = row.get(name) if name is not None else None
-            if values is not None and not machine.takes(values, operand):
-                continue
-            instance = instances[number]
-            if instance is None:
-                instance = instances[number] = _instance(match, plan.routes[number])
-            completed = node.feed(operand, instance) if values is None else machine.feed(values, operand, instance)
-            if completed or machine.due < node.scheduled:
-                self._fed(node, completed, found)
 
     def _fed(self, node: Node, completed: list[Instance], found: list[Found]) -> None:
         """Deliver what a leaf has completed, and see to it that it is told the time."""
@@ -224,7 +229,9 @@ class Network:
         return plan if number > plan.newest else self._made_plan(subscription_id, number)
 
     def _planned(self, subscription_id: str) -> _Plan:
-        plan = self._plans[subscription_id] = self._made_plan(subscription_id, None)
+        plan = self._made_plan(subscription_id, None)
+        if plan.routes:
+            self._plans[subscription_id] = plan
         return plan
 
     def _made_plan(self, subscription_id: str, number: int | None) -> _Plan:
@@ -232,7 +239,7 @@ class Network:
         standing = self._routes.get(subscription_id, {}).values()
         routes = [route for route in standing if number is None or number > route.origin[1]]
         leaves = [
-            _Leaf(node, node.machine, operand, place, route.divisor(node))
+            _leaf(node, operand, place, route.divisor(node))
             for place, route in enumerate(routes)
             for node, operand in route.parents
             if node.is_leaf
@@ -325,6 +332,10 @@ class Network:
             if (pattern, origin) in self._nodes:
                 for row, wait in self._nodes[pattern, origin].waiting():
                     yield pattern, row, wait
+
+
+def _leaf(node: Node, operand: int, number: int, name: str | None) -> _Leaf:
+    return _Leaf(node, node.machine, operand, number, name, None if name is None else node.machine.gate(operand))
 
 
 def _instance(match: Pending, route: _Route) -> Instance:

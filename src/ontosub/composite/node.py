@@ -66,11 +66,11 @@ class Node:
 
     def feed(self, operand: int, instance: Instance) -> list[Instance]:
         """Take in the next instance in canonical order; return what it completes."""
-        if not self.names:
-            return self.machine.feed((), operand, instance)
         found: list[Instance] = []
-        for values, part in divided(instance, self.names):
-            found += self.machine.feed(values, operand, part)
+        gate = self.machine.gate(operand)
+        for values, part in divided(instance, self.names) if self.names else [((), instance)]:
+            if gate is None or values in gate:
+                found += self.machine.feed(values, operand, part)
         return found
 
     def forget(self, watermark: int) -> None:

@@ -18,9 +18,8 @@ class Stateless:
         self._function = function
         self.due = FOREVER
 
-    def takes(self, values: Values, operand: int) -> bool:
+    def gate(self, operand: int) -> None:
         """Every instance is looked at."""
-        return True
 
     def feed(self, values: Values, operand: int, instance: Instance) -> list[Instance]:
         """Return what the function makes of it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ontosub.composite.moments import FOREVER
 
-_FEW = 16
+_FEW = 4
 
 
 class Fading:

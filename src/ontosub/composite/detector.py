@@ -32,9 +32,9 @@ class Counters:
     """How much has been done, and how much is held now.
 
     `late` matches came after the watermark had passed them, `repeated` ones had been there already; neither was used.
-    `pending` ones wait for the watermark. `live` instances are held by operators, for so many `keys`; some of them may
-    be outlived and not forgotten yet. `steps` are candidates looked at; for `overruns` instances there were too many of
-    them, and not all were tried.
+    `pending` ones wait for the watermark. `live` instances are held by operators, for so many `keys`, when what is
+    outlived is forgotten. `steps` are candidates looked at; for `overruns` instances there were too many of them, and
+    not all were tried.
     """
 
     matches: int
@@ -210,7 +210,7 @@ class Detector:
     @property
     def counters(self) -> Counters:
         """What has been done, and what is held."""
-        nodes = list(self._network.nodes)
+        nodes = list(self._forgotten().nodes)
         live = [node.live() for node in nodes]
         return Counters(
             self._matches,

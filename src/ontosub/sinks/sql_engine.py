@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
@@ -64,11 +66,27 @@ def _sqlite(url: URL, timeout: float) -> Engine:
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")  # who reads does not wait, nor is waited for
+        _log_ahead(connection, timeout)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cache_size = -65536")  # 64 MB: keys come in no order
 
     return engine
+
+
+def _log_ahead(connection: sqlite3.Connection, timeout: float) -> None:
+    """Use a write-ahead log: who reads does not wait, nor is waited for.
+
+    Where two switch at once, SQLite refuses one of them without waiting, whatever the timeout: so it is tried again.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+        time.sleep(0.01)
 
 
 def _network(url: URL, timeout: float) -> dict[str, Any]:

@@ -172,6 +172,32 @@ def test_pipelines_that_start_together_make_the_tables_once(url):
     assert query(url, select(LOG)) == [(1, 0)]
 
 
+def test_sqlite_waits_while_another_is_about_to_write(tmp_path, monkeypatch):
+    holder = sqlite3.connect(tmp_path / "log.db", isolation_level=None)
+    holder.execute("CREATE TABLE other (x)")
+    holder.execute("BEGIN IMMEDIATE")  # as one does who is about to switch
+    waits: list[float] = []
+
+    def release(seconds: float) -> None:
+        waits.append(seconds)
+        holder.execute("COMMIT")
+
+    monkeypatch.setattr("ontosub.sinks.sql_engine.time.sleep", release)
+    log = SqlLog(f"sqlite:///{tmp_path}/log.db")
+    log.open()
+    log.close()
+    holder.close()
+    assert len(waits) == 1
+
+
+def test_sqlite_waits_no_longer_than_told(tmp_path):
+    holder = sqlite3.connect(tmp_path / "log.db", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(Unavailable, match="locked"):
+        SqlLog(f"sqlite:///{tmp_path}/log.db", timeout=0.05).open()
+    holder.close()
+
+
 def test_opening_leaves_no_trace(url, log):
     log.open()
     for table in (DELIVERIES, NOTIFICATIONS, DEAD_LETTERS):

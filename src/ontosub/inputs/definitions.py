@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from ontosub.inputs.faults import FAULTS, diagnostic_of
 from ontosub.inputs.files import LANGUAGES, ONTOLOGY_FORMATS, found
-from ontosub.languages import mdv
+from ontosub.languages import composite, mdv
 from ontosub.model import Diagnostic, Subscription
+from ontosub.model.composite import Composite
 from ontosub.model.errors import FormatError, InputError, UsageError
 
 
@@ -33,9 +34,10 @@ def _unseen(texts: list[Named], _what: str) -> Iterable[Named]:
 
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """Subscriptions by id, the files they came from, and what is wrong with the files that gave none."""
+    """Subscriptions and composites by id, the files they came from, and what is wrong with the files that gave none."""
 
     subscriptions: Mapping[str, Subscription]
+    composites: Mapping[str, Composite]
     sources: Mapping[str, str]
     faults: tuple[Diagnostic, ...]
 
@@ -44,27 +46,34 @@ def read_subscriptions(
     paths: Iterable[Path],
     language: str | None = None,
     *,
+    names: Mapping[str, Subscription] | None = None,
     shown: Callable[[list[Named], str], Iterable[Named]] = _unseen,
 ) -> Subscribed:
     """Read a subscription from each file; its id is the file's name without extension.
 
-    MDV rules may extend each other. `language` overrules the extensions, and is needed for any but the known ones.
-    `shown` is given what takes long, and what to call it.
+    MDV rules may extend each other; composites may name each other, the subscriptions that are read, and those of
+    `names`. `language` overrules the extensions, and is needed for any but the known ones. `shown` is given what takes
+    long, and what to call it.
     """
     files = _by_name(found(paths, LANGUAGES, "subscriptions"))
-    read: dict[str, Subscription | Exception] = {}
+    read: dict[str, Subscription | Composite | Exception] = {}
     texts: dict[str, dict[str, str]] = {}
     for name, path in files.items():
         try:
             texts.setdefault(language or _language(path), {})[name] = _text(path)
         except FAULTS as error:
             read[name] = error
+    composites = texts.pop("composite", {})
     for written_in, group in texts.items():
         waiting = shown(list(group.items()), "reading subscriptions") if written_in != "mdv" else ()
         read.update(_parsed_rules(group) if written_in == "mdv" else _parsed(waiting, written_in))
+    operands = {name: each for name, each in read.items() if isinstance(each, Subscription)}
+    for made in composite.parse_each(composites, names={**(names or {}), **operands}):
+        read.update(made)
     results = [(name, read[name]) for name in files]
     return Subscribed(
         {name: result for name, result in results if isinstance(result, Subscription)},
+        {name: result for name, result in results if isinstance(result, Composite)},
         {name: str(path) for name, path in files.items()},
         tuple(diagnostic_of(result, str(files[name])) for name, result in results if isinstance(result, Exception)),
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 from ontosub.formats import media
 from ontosub.model.errors import UsageError
 
-LANGUAGES = {".rq": "sparql", ".sparql": "sparql", ".ops": "ops", ".mdv": "mdv"}
-"""The languages of subscriptions by file extension."""
+LANGUAGES = {".rq": "sparql", ".sparql": "sparql", ".ops": "ops", ".mdv": "mdv", ".composite": "composite"}
+"""The languages of subscriptions, composite ones among them, by file extension."""
 
 FORMATS = frozenset(f".{extension}" for known in media.FORMATS for extension in known.extensions)
 ONTOLOGY_FORMATS = frozenset(f".{extension}" for known in media.RDF_FORMATS for extension in known.extensions)

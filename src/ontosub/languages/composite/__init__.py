@@ -27,7 +27,7 @@ from ontosub.languages.prologue import shown
 from ontosub.languages.sparql.source import Source
 from ontosub.model import readers
 from ontosub.model.composite import DEPTH_MAX, Composite, Policy
-from ontosub.model.errors import LanguageError, Span
+from ontosub.model.errors import LanguageError, LimitError, OntosubError, Span
 
 
 def parse(
@@ -60,8 +60,24 @@ def parse_all(
     Raises LanguageError as `parse` does, with the id as its source, and when composites are made of each other in a
     circle.
     """
+    read, faults = parse_each(texts, names=names, prefixes=prefixes, policy=policy)
+    for fault in faults.values():
+        raise fault
+    return read
+
+
+def parse_each(
+    texts: Mapping[str, str],
+    *,
+    names: Mapping[str, Operand] | None = None,
+    prefixes: Mapping[str, str] | None = None,
+    policy: Policy = Policy.CONSUME,
+) -> tuple[dict[str, Composite], dict[str, OntosubError]]:
+    """Do as `parse_all` does, but return the composites that can be read and what is wrong with the others."""
     named = _Named(texts, names or {}, prefixes, policy)
-    return {name: named.composite(name) for name in texts}
+    for name in texts:
+        named.read(name)
+    return {name: named.composites[name] for name in texts if name in named.composites}, named.faults
 
 
 class _Named:
@@ -71,20 +87,24 @@ class _Named:
         self, texts: Mapping[str, str], names: Mapping[str, Operand], prefixes: Mapping[str, str] | None, policy: Policy
     ) -> None:
         self._texts, self._names, self._prefixes, self._policy = texts, names, prefixes, policy
-        self._read: dict[str, Composite] = {}
         self._reading: list[str] = []
+        self.composites: dict[str, Composite] = {}
+        self.faults: dict[str, OntosubError] = {}
+        """What is wrong with the others, causes before what follows from them."""
 
-    def composite(self, id: str) -> Composite:
-        """Return the composite with this id."""
-        if id not in self._read:
-            source = Source(self._texts[id])
-            self._reading.append(id)
-            try:
-                self._read[id] = _resolved(source, id, self._lookup(source), self._prefixes, self._policy)
-            except LanguageError as error:
-                raise _of_source(error, id) from None
-            self._reading.pop()
-        return self._read[id]
+    def read(self, id: str) -> None:
+        """Read the composite with this id, and what it names, unless that has been done."""
+        if id in self.composites or id in self.faults:
+            return
+        source = Source(self._texts[id])
+        self._reading.append(id)
+        try:
+            self.composites[id] = _resolved(source, id, self._lookup(source), self._prefixes, self._policy)
+        except LanguageError as error:
+            self.faults[id] = _of_source(error, id)
+        except LimitError as error:
+            self.faults[id] = error
+        self._reading.pop()
 
     def _lookup(self, source: Source) -> Lookup:
         def lookup(name: str, span: Span) -> Operand:
@@ -96,7 +116,12 @@ class _Named:
                 raise unknown(name, {**self._names, **self._texts}, source, span)
             if len(self._reading) > DEPTH_MAX:
                 raise source.limit("composites name each other too deeply", span, f"At most {DEPTH_MAX} may.")
-            return self.composite(name) if name in self._texts else self._names[name]
+            if name not in self._texts:
+                return self._names[name]
+            self.read(name)
+            if name in self.faults:
+                raise source.error(f'"{shown(name)}" cannot be used', span, "Mend that composite first.")
+            return self.composites[name]
 
         return lookup
 
@@ -118,4 +143,4 @@ def _resolved(source: Source, id: str, lookup: Lookup, prefixes: Mapping[str, st
 
 readers.register("composite.parse", parse)
 
-__all__ = ["Pattern", "from_graph", "on", "parse", "parse_all", "to_graph", "to_text", "vocabulary"]
+__all__ = ["Pattern", "from_graph", "on", "parse", "parse_all", "parse_each", "to_graph", "to_text", "vocabulary"]

@@ -6,6 +6,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from ontosub.composite import table
 from ontosub.matching import batch
 
 ARROW_EVENTS, OPTIONAL = batch.EVENTS, batch.OPTIONAL
@@ -22,19 +23,7 @@ MATCHES: StructType = from_arrow_schema(batch.MATCHES)
 REJECTS: StructType = from_arrow_schema(batch.REJECTS)
 """One row per payload, or record of one, that could not be read or not be decided for all subscriptions."""
 
-ARROW_DETECTIONS = pa.schema(
-    [
-        batch.MATCHES.field("subscription_id"),
-        pa.field("detection_id", pa.string(), nullable=False),
-        batch.MATCHES.field("bindings"),
-        batch.MATCHES.field("time_start").with_nullable(False),
-        batch.MATCHES.field("time_end").with_nullable(False),
-        pa.field("event_ids", pa.list_(pa.string()), nullable=False),
-        pa.field("constituents", pa.string(), nullable=False),
-    ]
-)
-
-DETECTIONS: StructType = from_arrow_schema(ARROW_DETECTIONS)
+DETECTIONS: StructType = from_arrow_schema(table.DETECTIONS)
 """One row per composite event that was detected. `constituents` is the tree of what it is made of, as JSON."""
 
 REJECT = StructField("reject", from_arrow_schema(pa.schema(list(ARROW_REJECT))), nullable=True)

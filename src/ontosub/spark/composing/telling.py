@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from ontosub.composite import Detection
-from ontosub.composite.instance import Row
+from ontosub.composite.table import table_of
 from ontosub.spark.composing.packing import ipc_bytes
 from ontosub.spark.composing.shard import Done, Shard
-from ontosub.spark.schemas import ARROW_DETECTIONS
 
 REPORTS = pa.schema(
     [pa.field("shard", pa.int32()), pa.field("detections", pa.binary())]
@@ -34,24 +32,7 @@ def report(key: int, shard: Shard, done: Done) -> dict[str, Any]:
 
 def packed(detections: Sequence[Detection]) -> bytes | None:
     """Return detections as one value; None if there are none."""
-    if not detections:
-        return None
-    instances = [detection.instance for detection in detections]
-    columns: list[Any] = [
-        [detection.subscription_id for detection in detections],
-        [detection.key for detection in detections],
-        [[_shown(row) for row in instance.rows] for instance in instances],
-        pa.array([instance.start for instance in instances], ARROW_DETECTIONS.field("time_start").type),
-        pa.array([instance.end for instance in instances], ARROW_DETECTIONS.field("time_end").type),
-        [list(detection.event_ids) for detection in detections],
-        [json.dumps(detection.tree.to_dict(), ensure_ascii=False) for detection in detections],
-    ]
-    return ipc_bytes(pa.table(columns, schema=ARROW_DETECTIONS))
-
-
-def _shown(row: Row) -> list[tuple[str, str]]:
-    """Return an answer as in a table of matches; a blank node loses the event that it was told apart by."""
-    return [(name, text.partition(" ")[0] if text.startswith("_:") else text) for name, text in row.items()]
+    return ipc_bytes(table_of(detections)) if detections else None
 
 
 def tell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -11,6 +11,7 @@ from time import time
 from types import TracebackType
 from typing import Any, Self
 
+from ontosub.disk import replace_file
 from ontosub.model.errors import UsageError
 
 _VERSION = 1
@@ -93,9 +94,8 @@ class State:
                     f"state: {self._folder}: holds a checkpoint, but not one of Ontosub: give another folder"
                 )
             self.first_batch = int(self._clock()) * _BATCHES_PER_S
-            partial = owner.with_suffix(".partial")
-            partial.write_text(json.dumps({**self._own, "first_batch": self.first_batch}, indent=1) + "\n")
-            partial.replace(owner)
+            told = json.dumps({**self._own, "first_batch": self.first_batch}, indent=1) + "\n"
+            replace_file(owner, [told.encode()])
             return
         found = self._read(owner)
         self.first_batch = found.pop("first_batch", 0)

@@ -10,13 +10,12 @@ same rows, even if subscriptions have changed since.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ontosub.disk import sync
+from ontosub.disk import replace_file, sync
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,8 @@ class Staging:
 
     def complete(self, batch: int, outcome: Outcome) -> None:
         """Note what the batch has come to; from here on it is not computed again."""
-        partial = self._record(batch).with_suffix(".partial")
-        with partial.open("w") as file:
-            json.dump(asdict(outcome), file)
-            file.flush()
-            os.fsync(file.fileno())
         sync(self.folder(batch))
-        partial.replace(self._record(batch))
+        replace_file(self._record(batch), [json.dumps(asdict(outcome)).encode()])
         sync(self._folder)
 
     def outcome(self, batch: int) -> Outcome | None:

@@ -21,7 +21,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ontosub import disk
 from ontosub.model.errors import IndexDirectoryError
 
 Json: TypeAlias = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
@@ -36,8 +37,6 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 RESTORE = "Restore the directory from a backup, or build the index again from its subscriptions."
 MAGIC = b"ontosub\x01"
-PARTIAL = ".partial"
-"""What a file's name ends with while it is being written."""
 
 _PREFIX = struct.Struct("<8sQ")
 _ALIGNMENT = 64
@@ -141,20 +140,9 @@ def _padding(data: memoryview) -> bytes:
 
 
 def replace_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Put a file in place, whole or not at all: a neighbour is written, forced to the disk, and takes its name."""
-    partial = path.with_name(path.name + PARTIAL)
+    """Put a file in place, whole or not at all."""
     with own_errors(path):
-        try:
-            with partial.open("wb") as file:
-                for part in parts:
-                    file.write(part)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(partial)
-            raise
+        disk.replace_file(path, parts)
 
 
 def corrupt(path: Path, what: str) -> IndexDirectoryError:

@@ -21,10 +21,9 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from ontosub.disk import sync
+from ontosub.disk import PARTIAL, sync
 from ontosub.matching.compiled.files.array_files import (
     MAGIC,
-    PARTIAL,
     ArrayFile,
     Arrays,
     Json,

@@ -5,90 +5,28 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from composite_generators import Drawing
-from composite_generators import history as generated
-from ontosub.composite import Detector
-from ontosub.composite.moments import FOREVER, ticks_of
+from composite_cases import Case, drawn, expected, pieces, shown
+from ontosub.composite.moments import ticks_of
+from ontosub.composite.table import table_of as detections_table
 from ontosub.model.composite import Composite, EventPattern, Primitive, operands_of
 from ontosub.spark import compose
 from ontosub.spark.composing.keys import shard_keys
 from ontosub.spark.composing.packing import Packing
 from ontosub.spark.composing.shard import Chunk, Work
 from ontosub.spark.composing.standing import standing_of
-from ontosub.spark.composing.telling import packed
 from oracle.composite_definition import Fact
 from spark_streams import SECOND, seconds, table_of, write_files
 
 pytestmark = pytest.mark.xdist_group("spark")
-
-
-@dataclass(frozen=True)
-class Case:
-    """Composites, and matches in the order in which they arrive, each at most `lateness` late."""
-
-    composites: tuple[Composite, ...]
-    arriving: tuple[Fact, ...]
-    lateness: int
-    lifetime: timedelta | None
-
-
-def drawn(seed: int, composites: int = 4, matches: int = 14) -> Case:
-    random = Random(seed)
-    patterns = [Drawing(random.random()).pattern(random.choice([1, 2, 3])) for _ in range(composites)]
-    lateness = random.randint(0, 8)
-    history = [replace(fact, lifetime=None) for fact in generated(matches, random.random())]
-    arriving = sorted(history, key=lambda fact: fact.end + random.random() * (lateness + 0.99))
-    lifetime = random.choice([None, None, timedelta(microseconds=5)])
-    named = tuple(Composite(f"c{number}", pattern) for number, pattern in enumerate(patterns))
-    return Case(named, tuple(arriving), lateness, lifetime)
-
-
-def expected(case: Case) -> Counter:
-    detector = Detector(lifetime=case.lifetime)
-    for composite in case.composites:
-        detector.subscribe(composite)
-    for fact in case.arriving:
-        detector.put(fact.subscription, fact.event, fact.start, fact.end, tuple(map(dict, fact.rows)))
-    return shown(rows_of(detector.advance_to(FOREVER - 1)))
-
-
-def rows_of(detections) -> list[dict]:
-    told = packed(detections)
-    return [] if told is None else pa.ipc.open_stream(told).read_all().to_pylist()
-
-
-def shown(rows) -> Counter:
-    """Return what can be compared of rows of DETECTIONS, as Spark or Arrow has them."""
-    return Counter(
-        (
-            row["subscription_id"],
-            row["detection_id"],
-            frozenset(frozenset(dict(binding).items()) for binding in row["bindings"]),
-            row["time_start"].timestamp(),
-            row["time_end"].timestamp(),
-            tuple(row["event_ids"]),
-            row["constituents"],
-        )
-        for row in rows
-    )
-
-
-def pieces(random: Random, case: Case, most: int) -> list[list[Fact]]:
-    """Return the matches in the pieces in which they arrive."""
-    arriving = list(case.arriving)
-    cuts = sorted(random.randint(0, len(arriving)) for _ in range(random.randint(0, most - 1)))
-    return [arriving[a:b] for a, b in zip([0, *cuts], [*cuts, len(arriving)], strict=True)]
 
 
 @settings(max_examples=150, deadline=None)
@@ -111,7 +49,7 @@ def test_what_workers_run_finds_what_the_detector_finds(seed, shards):
             found += done.detections
     for key in keys:
         found += running[key].finish()
-    assert shown(rows_of(found)) == expected(case)
+    assert shown(detections_table(found).to_pylist()) == expected(case)
 
 
 def batches(tables):

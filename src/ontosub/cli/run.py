@@ -185,9 +185,14 @@ def _run(plan: Plan, spark: SparkSession, metrics_port: int | None, *, once: boo
         raise typer.Exit(FAILED) from error
     told = progress.now()
     if as_json:
-        typer.echo(json.dumps({name: getattr(told, name) for name in ("batches", "payloads", "matches", "rejects")}))
+        totals = ("batches", "payloads", "matches", "detections", "rejects", "unused")
+        typer.echo(json.dumps({name: getattr(told, name) for name in totals}))
     elif not quiet:
-        typer.echo(f"{told.payloads:,} events, {told.matches:,} matches, {told.rejects:,} rejects", err=True)
+        composed = f", {told.detections:,} composite events" if told.detections else ""
+        unused = f", {told.unused:,} too late or without time for composites" if told.unused else ""
+        typer.echo(
+            f"{told.payloads:,} events, {told.matches:,} matches{composed}, {told.rejects:,} rejects{unused}", err=True
+        )
 
 
 @contextmanager
@@ -225,11 +230,15 @@ def _show_json(found: Backtest) -> None:
 
 def _show(found: Backtest) -> None:
     for fired in found.fired:
-        typer.echo(f"{fired.subscription_id}: {fired.events:,} of {found.outcome.payloads:,} payloads' events")
+        of = "composite" if fired.subscription_id in found.composites else f"of {found.outcome.payloads:,} payloads'"
+        typer.echo(f"{fired.subscription_id}: {fired.events:,} {of} events")
         for sample in fired.samples:
             answers = "; ".join(
                 ", ".join(f"?{name} = {term}" for name, term in binding.items()) for binding in sample["bindings"]
             )
-            typer.echo(f"    {sample['event']}" + (f": {answers}" if answers else ""))
+            events = " + ".join(sample.get("events", [sample["event"]]))
+            typer.echo(f"    {events}" + (f": {answers}" if answers else ""))
+    if found.outcome.untimed:
+        typer.echo(f"{found.outcome.untimed:,} matches have no time, and are no part of composites", file=sys.stderr)
     if found.outcome.rejects:
         typer.echo(f"{found.outcome.rejects:,} could not be read", file=sys.stderr)

@@ -1,12 +1,15 @@
-"""Checking a value of a configuration against the type that a parameter is annotated with."""
+"""Checking a value of a configuration against the type that it should have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+from ontosub.languages.composite.durations import parse_duration
+from ontosub.languages.prologue import Fault
 from ontosub.model.errors import UsageError
 
 _WORDS = {str: "a text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
@@ -17,6 +20,14 @@ def check_type(what: str, value: object, annotation: Any) -> None:
     """Raise UsageError that begins with `what` unless a value is of a type."""
     if not _fits(value, annotation):
         raise UsageError(f"{what}: {_shown(value)} is not {_words(annotation)}")
+
+
+def duration(option: str, text: str) -> timedelta:
+    """Return the length of time that a text such as 30 s says. Raises UsageError that begins with the option."""
+    try:
+        return parse_duration(text)
+    except Fault as fault:
+        raise UsageError(f"{option}: {fault}") from None
 
 
 def _fits(value: object, annotation: Any) -> bool:

@@ -1,9 +1,13 @@
-"""What would have matched: the same pass over a bounded frame, and what each subscription would have had of it."""
+"""What would have matched: the same pass over a bounded frame, and what each subscription would have had of it.
+
+For composites, the frame is a finished history: what nobody can change any more is decided at its end.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from ontosub.composite import Detector
+from ontosub.composite.moments import FOREVER
+from ontosub.composite.table import table_of
+from ontosub.model.composite import Composite
 from ontosub.pipeline.checkpoint import State
+from ontosub.pipeline.composing import Composed, Operands, Timing, fed
 from ontosub.pipeline.plan import Plan
 from ontosub.pipeline.staging import Outcome
 from ontosub.pipeline.standing import Say
@@ -30,10 +39,14 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """What a backtest has found: subscriptions by how often they would have fired, those that would not have, too."""
+    """What a backtest has found: subscriptions by how often they would have fired, those that would not have, too.
+
+    Of the `composites` among them, the events that are counted are composite ones.
+    """
 
     outcome: Outcome
     fired: list[Fired]
+    composites: frozenset[str] = frozenset()
 
 
 def backtest(plan: Plan, spark: SparkSession, folder: Path, *, samples: int, say: Say) -> Backtest:
@@ -44,18 +57,32 @@ def backtest(plan: Plan, spark: SparkSession, folder: Path, *, samples: int, say
     plan.source.check()
     staging = folder / "staging"
     staging.mkdir(parents=True)
-    index = plan.standing(State(folder, plan.name, plan.source.identity()), say).index()
+    standing = plan.standing(State(folder, plan.name, plan.source.identity()), say)
+    index, composites, operands = standing.index(), standing.composites, Operands.of(standing.composites)
     rows = plan.source.rows(spark, endless=False)
-    outcome = Work(index, plan.options, plan.bindings, str(staging), rows.read).done(rows.frame)
-    standing = index.subscription_ids()
-    tally = _Tally(Counter(dict.fromkeys(standing, 0)), {}, samples)
+    work = Work(index, plan.options, plan.bindings, str(staging), rows.read, operands if composites else None)
+    outcome = work.done(rows.frame)
+    told = [*(name for name in index.subscription_ids() if name not in operands.inside), *composites]
+    tally = _Tally(Counter(dict.fromkeys(told, 0)), {}, samples)
     for name in outcome.matches_files:
         with pq.ParquetFile(staging / name) as file:
             for piece in file.iter_batches():
-                tally.add(piece)
-    return Backtest(
-        outcome, [Fired(each, count, tally.shown.get(each, [])) for each, count in tally.counted.most_common()]
-    )
+                tally.add(piece, _sample)
+    if composites:
+        found, unused = _detected(composites, plan.timing, [staging / name for name in outcome.operands_files])
+        outcome = replace(outcome, detections=len(found), untimed=unused.untimed)
+        for piece in table_of(found).to_batches():
+            tally.add(piece, _composite_sample)
+    fired = [Fired(each, count, tally.shown.get(each, [])) for each, count in tally.counted.most_common()]
+    return Backtest(outcome, fired, frozenset(composites))
+
+
+def _detected(composites: Mapping[str, Composite], timing: Timing, files: Iterable[Path]) -> Composed:
+    detector = Detector(lifetime=timing.lifetime)
+    for composite in composites.values():
+        detector.subscribe(composite)
+    unused = fed(detector, files)
+    return Composed(detector.advance_to(FOREVER - 1), unused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +93,8 @@ class _Tally:
     shown: dict[str, list[dict[str, Any]]]
     wanted: int
 
-    def add(self, piece: pa.RecordBatch) -> None:
-        """Take in some matches."""
+    def add(self, piece: pa.RecordBatch, sample: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Take in some matches or detections, of which `sample` shows one."""
         ids = piece["subscription_id"]
         for each in ids.value_counts().to_pylist():
             self.counted[each["values"]] += each["counts"]
@@ -75,7 +102,11 @@ class _Tally:
         for row in piece.filter(pc.is_in(ids, pa.array(wanting, pa.string()))).to_pylist() if wanting else ():
             found = self.shown.setdefault(row["subscription_id"], [])
             if len(found) < self.wanted:
-                found.append(_sample(row))
+                found.append(sample(row))
+
+
+def _composite_sample(row: dict[str, Any]) -> dict[str, Any]:
+    return {**_sample({**row, "event_id": row["detection_id"]}), "events": row["event_ids"]}
 
 
 def _sample(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,17 @@
-"""A micro-batch from its rows to its sinks: pinned, worked on, staged, delivered."""
+"""A micro-batch from its rows to its sinks: pinned, worked on, composed, staged, delivered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
+from ontosub.composite.table import table_of
+from ontosub.disk import sync
+from ontosub.pipeline.composing import Composing, Operands
 from ontosub.pipeline.delivering import Delivering
 from ontosub.pipeline.snapshots import Snapshots
 from ontosub.pipeline.staging import Outcome, Staging
@@ -32,6 +36,7 @@ class Batches:
 
     standing: Standing
     snapshots: Snapshots
+    composing: Composing
     staging: Staging
     delivering: Delivering
     options: Options | None
@@ -48,9 +53,19 @@ class Batches:
         self.on_done(Done(batch, outcome, self.clock() - start))
 
     def work(self, frame: DataFrame, batch: int) -> Outcome:
-        """Decode and match, with the subscriptions that stand now, and stage what comes of it."""
+        """Decode, match and compose, with the subscriptions that stand now, and stage what comes of it."""
         self.standing.refresh()
-        folder = self.staging.begin(batch)
-        outcome = Work(self.snapshots.pin(), self.options, self.bindings, str(folder), self.read).done(frame)
+        folder, composites = self.staging.begin(batch), self.standing.composites
+        operands = Operands.of(composites) if composites else None
+        work = Work(self.snapshots.pin(), self.options, self.bindings, str(folder), self.read, operands)
+        outcome = work.done(frame)
+        files = [folder / name for name in outcome.operands_files]
+        found, unused = self.composing.compose(batch, composites, files, outcome.latest)
+        outcome = replace(outcome, detections=len(found), late=unused.late, untimed=unused.untimed)
+        if found:
+            path = folder / "detections.parquet"
+            pq.write_table(table_of(found), path)
+            sync(path)
+            outcome = replace(outcome, detections_files=(path.name,))
         self.staging.complete(batch, outcome)
         return outcome

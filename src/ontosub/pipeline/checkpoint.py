@@ -56,6 +56,11 @@ class State:
         return self._folder / "snapshots"
 
     @property
+    def composites(self) -> Path:
+        """Where it is kept what composites wait with."""
+        return self._folder / "composites"
+
+    @property
     def deliveries(self) -> Path:
         """Where sinks that cannot remember what they were given have it noted."""
         return self._folder / "deliveries"

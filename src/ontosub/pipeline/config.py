@@ -20,15 +20,17 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from ontosub.inputs.definitions import ontology_files
-from ontosub.inputs.option_types import check_type
+from ontosub.inputs.option_types import check_type, duration
 from ontosub.model import Ontology
 from ontosub.model.errors import UsageError
 from ontosub.pipeline.checkpoint import State
+from ontosub.pipeline.composing import Timing
 from ontosub.pipeline.plan import Plan
 from ontosub.pipeline.standing import SavedIndex, Say, ShardedCopy, Standing, WatchedFiles
 from ontosub.sinks import Sink
@@ -57,6 +59,8 @@ class Config:
     events: Mapping[str, Any] = field(default_factory=dict)
     bindings: bool = True
     trigger: str = "0 seconds"
+    lateness: str | None = None
+    lifetime: str | None = None
     master: str = "local[*, 4]"  # a worker that dies costs its task, not the pipeline
     spark: Mapping[str, str] = field(default_factory=dict)
 
@@ -75,6 +79,7 @@ class Config:
             options=decode(**_reading(self.events)).options,
             bindings=self.bindings,
             trigger=self.trigger,
+            timing=self._timing,
         )
 
     @property
@@ -85,6 +90,11 @@ class Config:
     @property
     def _kept_dead_letters(self) -> Mapping[str, Any]:
         return {"kind": "json", "path": str(Path(self.state, "dead_letters"))}
+
+    @property
+    def _timing(self) -> Timing:
+        lateness = timedelta(0) if self.lateness is None else duration("lateness", self.lateness)
+        return Timing(lateness, None if self.lifetime is None else duration("lifetime", self.lifetime))
 
     def _check(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -97,12 +107,15 @@ class Config:
     def _standing(self, state: State, say: Say) -> Standing:
         files = ontology_files(map(Path, _listed(self.ontology)))
         if self.index is not None:
-            ontology = Ontology.read(*files) if files else None
+            known = Ontology.read(*files) if files else None
             if self.shards is None:
-                return SavedIndex(Path(self.index), ontology)
-            return ShardedCopy(Path(self.index), ontology, self.shards, state.index)
+                return SavedIndex(Path(self.index), known)
+            return ShardedCopy(Path(self.index), known, self.shards, state.index)
         paths = map(Path, _listed(self.subscriptions))
-        return WatchedFiles(paths, self.language, Ontology.read(*files), state.index, say, shards=self.shards)
+        ontology = Ontology.read(*files)
+        return WatchedFiles(
+            paths, self.language, ontology, state.index, say, shards=self.shards, bindings=self.bindings
+        )
 
     def _made(self, where: str, sinks: Sequence[Mapping[str, Any]]) -> list[Sink]:
         made = []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Event as Signal
 
+from ontosub.composite.table import DETECTIONS
 from ontosub.matching.batch import MATCHES, REJECTS
 from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import Unavailable
@@ -24,9 +25,9 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Delivering:
-    """Who gets matches and who gets dead letters; `stop` ends the waiting for one that cannot be reached.
+    """Who gets matches and detections, and who gets dead letters.
 
-    Batches are numbered from `first_batch` on; see `State`.
+    `stop` ends the waiting for one that cannot be reached. Batches are numbered from `first_batch` on; see `State`.
     """
 
     pipeline: str
@@ -42,7 +43,8 @@ class Delivering:
         number = self.first_batch + batch
         matches = Delivery(self.pipeline, number, MATCHES, self.staging.files(batch, outcome.matches_files))
         rejects = Delivery(self.pipeline, number, REJECTS, self.staging.files(batch, outcome.rejects_files))
-        for delivery, sinks in ((matches, self.sinks), (rejects, self.dead_letters)):
+        found = Delivery(self.pipeline, number, DETECTIONS, self.staging.files(batch, outcome.detections_files))
+        for delivery, sinks in ((matches, self.sinks), (found, self.sinks), (rejects, self.dead_letters)):
             if delivery.files:
                 for sink in sinks:
                     self._deliver(sink, delivery)

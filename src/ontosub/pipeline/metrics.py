@@ -20,6 +20,9 @@ class Metrics:
         self._payloads = counter("events", "Payloads that were read, good or bad")
         self._matches = counter("matches", "Matches that were delivered")
         self._rejects = counter("rejects", "Dead letters that were delivered")
+        self._detections = counter("detections", "Composite events that were delivered")
+        self._late = counter("late", "Matches that came too late for composites")
+        self._untimed = counter("untimed", "Matches that composites could not use, because they have no time")
         self._seconds = Histogram(
             "ontosub_batch_seconds", "How long micro-batches take", ["pipeline"], registry=self.registry
         ).labels(pipeline)
@@ -40,6 +43,9 @@ class Metrics:
         self._payloads.inc(done.outcome.payloads)
         self._matches.inc(done.outcome.matches)
         self._rejects.inc(done.outcome.rejects)
+        self._detections.inc(done.outcome.detections)
+        self._late.inc(done.outcome.late)
+        self._untimed.inc(done.outcome.untimed)
         self._seconds.observe(done.seconds)
 
     def lag(self, events: int | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ontosub.pipeline.checkpoint import State
+from ontosub.pipeline.composing import Timing
 from ontosub.pipeline.standing import Say, Standing
 from ontosub.sinks import Sink
 from ontosub.spark.payloads import Options
@@ -26,3 +27,4 @@ class Plan:
     options: Options | None = field(default_factory=dict)
     bindings: bool = True
     trigger: str = "0 seconds"
+    timing: Timing = field(default_factory=Timing)

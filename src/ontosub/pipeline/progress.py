@@ -17,12 +17,14 @@ _RECENT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """Where a pipeline stands."""
+    """Where a pipeline stands. `unused` matches came too late for composites, or had no time."""
 
     batches: int
     payloads: int
     matches: int
+    detections: int
     rejects: int
+    unused: int
     payloads_per_s: float
     matches_per_s: float
     batch_s: float
@@ -33,10 +35,13 @@ class Standings:
         told = [
             f"{self.payloads:,} events ({self.payloads_per_s:,.0f}/s)",
             f"{self.matches:,} matches ({self.matches_per_s:,.0f}/s)",
+            *([f"{self.detections:,} composite events"] if self.detections else []),
             f"{self.rejects:,} rejects",
+            *([f"{self.unused:,} too late or without time"] if self.unused else []),
             f"batch {self.batches:,}: {self.batch_s:.2f} s",
+            *([f"lag {self.lag:,}"] if self.lag is not None else []),
         ]
-        return " · ".join([*told, *([f"lag {self.lag:,}"] if self.lag is not None else [])])
+        return " · ".join(told)
 
 
 class Progress:
@@ -45,7 +50,7 @@ class Progress:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._recent: deque[tuple[float, int, int]] = deque([(clock(), 0, 0)])
-        self._batches = self._payloads = self._matches = self._rejects = 0
+        self._batches = self._payloads = self._matches = self._detections = self._rejects = self._unused = 0
         self._batch_s = 0.0
 
     def add(self, done: Done) -> None:
@@ -54,7 +59,9 @@ class Progress:
         self._batches += 1
         self._payloads += outcome.payloads
         self._matches += outcome.matches
+        self._detections += outcome.detections
         self._rejects += outcome.rejects
+        self._unused += outcome.late + outcome.untimed
         self._batch_s = done.seconds
         self._recent.append((now, self._payloads, self._matches))
         while len(self._recent) > 2 and self._recent[1][0] < now - _RECENT_S:
@@ -68,7 +75,9 @@ class Progress:
             self._batches,
             self._payloads,
             self._matches,
+            self._detections,
             self._rejects,
+            self._unused,
             (self._payloads - payloads) / seconds,
             (self._matches - matches) / seconds,
             self._batch_s,

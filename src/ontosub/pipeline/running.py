@@ -18,6 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from ontosub.model.errors import OntosubError
 from ontosub.pipeline.batches import Batches, Done
 from ontosub.pipeline.checkpoint import State
+from ontosub.pipeline.composing import Composing
 from ontosub.pipeline.delivering import Delivering, Stopped
 from ontosub.pipeline.plan import Plan
 from ontosub.pipeline.snapshots import Snapshots
@@ -76,6 +77,7 @@ class Running:
         return Batches(
             standing,
             Snapshots(state.snapshots, standing.index()),
+            Composing(state.composites, plan.timing),
             staging,
             Delivering(plan.name, state.first_batch, plan.sinks, plan.dead_letters, staging, self._stop, self._say),
             plan.options,

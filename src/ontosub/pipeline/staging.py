@@ -1,6 +1,7 @@
 """Staging: what the workers have made of a micro-batch, on disk until every sink has it.
 
-    <batch>/          Parquet files of matches and rejects, as tasks wrote them, those of failed attempts among them
+    <batch>/          Parquet files of matches and rejects, as tasks wrote them, those of failed attempts among them,
+                      and of what composites were made of, and of detections
     <batch>.json      which of these files count, and how much is in them; there as soon as all tasks are done
 
 A batch that Spark repeats after a crash is delivered from what is here, if it had been finished: so all sinks get the
@@ -14,19 +15,30 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ontosub.disk import replace_file, sync
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a micro-batch: names of files in its folder, and how many rows went in and came out."""
+    """What became of a micro-batch: names of files in its folder, and how many rows went in and came out.
+
+    `operands_files` are matches that composites are made of; `late` ones of them came too late, `untimed` ones had no
+    time, and neither were used. `latest` is when the last match ends, in microseconds since 1970.
+    """
 
     matches_files: tuple[str, ...]
     rejects_files: tuple[str, ...]
     payloads: int
     matches: int
     rejects: int
+    operands_files: tuple[str, ...] = ()
+    latest: int | None = None
+    detections_files: tuple[str, ...] = ()
+    detections: int = 0
+    late: int = 0
+    untimed: int = 0
 
 
 class Staging:
@@ -60,10 +72,10 @@ class Staging:
     def outcome(self, batch: int) -> Outcome | None:
         """Return what the batch has come to, if it was finished."""
         try:
-            told = json.loads(self._record(batch).read_text())
+            told: dict[str, Any] = json.loads(self._record(batch).read_text())
         except FileNotFoundError:
             return None
-        told |= {name: tuple(told[name]) for name in ("matches_files", "rejects_files")}
+        told |= {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
         return Outcome(**told)
 
     def files(self, batch: int, names: Iterable[str]) -> tuple[Path, ...]:

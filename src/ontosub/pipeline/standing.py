@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
-from ontosub.inputs.definitions import read_subscriptions
+from ontosub.inputs.definitions import Subscribed, read_subscriptions
 from ontosub.inputs.faults import diagnostic_of
 from ontosub.inputs.files import LANGUAGES, found
 from ontosub.matching import Matcher
 from ontosub.matching.compiled.files.fingerprint import fingerprint
 from ontosub.model import Diagnostic, Ontology, Subscription
+from ontosub.model.composite import Composite
 from ontosub.model.errors import IndexDirectoryError, OntosubError, OntosubWarning, UsageError
 from ontosub.spark.sharding.sharded_index import ShardedIndex, index_of
 from ontosub.spark.sharding.shards import Shards
@@ -32,7 +34,9 @@ Say = Callable[[Diagnostic], None]
 
 
 class Standing(ABC):
-    """Where the subscriptions are."""
+    """Where the subscriptions are, and the composites that are made of them."""
+
+    composites: Mapping[str, Composite] = MappingProxyType({})
 
     @abstractmethod
     def index(self) -> TaskIndex:
@@ -92,7 +96,11 @@ class ShardedCopy(Standing):
 
 
 class WatchedFiles(Standing):
-    """Files, and folders of them, each file a subscription, with an index of our own in `directory`."""
+    """Files, and folders of them, each file a subscription or a composite, with an index of our own in `directory`.
+
+    Subscriptions that are written inside composites are in the index as well. Without `bindings` there can be no
+    composites: they go by what is bound.
+    """
 
     def __init__(
         self,
@@ -103,8 +111,11 @@ class WatchedFiles(Standing):
         say: Say,
         *,
         shards: int | None = None,
+        bindings: bool = True,
     ) -> None:
         self._paths, self._language, self._say = list(paths), language, say
+        self._bindings = bindings
+        self.composites = {}
         self._directory = directory
         self._fingerprint = fingerprint(ontology)
         self._matcher: Matcher | Shards = (
@@ -123,7 +134,7 @@ class WatchedFiles(Standing):
         seen = self._look()
         if seen != self._seen:
             changed = [path for path, state in seen.items() if self._seen.get(path) != state]
-            self._take(self._with_rules(changed, seen), seen)
+            self._take(self._with_others(changed, seen), seen)
 
     def _start(self) -> None:
         """Read everything, and fail when something cannot be read: at the start somebody is there to mend it."""
@@ -150,32 +161,54 @@ class WatchedFiles(Standing):
                         files[file] = told.st_mtime_ns, told.st_size, told.st_ino
         return files
 
-    def _with_rules(self, changed: list[Path], seen: Iterable[Path]) -> list[Path]:
-        """Return what is to be read again: MDV rules may extend each other, and are read together."""
-        rules = [path for path in seen if LANGUAGES.get(path.suffix) == "mdv"]
-        return list(dict.fromkeys([*changed, *rules])) if set(rules) & set(changed) else changed
+    def _with_others(self, changed: list[Path], seen: Iterable[Path]) -> list[Path]:
+        """Return what is to be read again: MDV rules may extend each other, and composites name what has changed."""
+        written: dict[str | None, list[Path]] = {}
+        for path in seen:
+            written.setdefault(self._language or LANGUAGES.get(path.suffix), []).append(path)
+        rules = written.get("mdv", [])
+        related = [*(rules if set(rules) & set(changed) else ()), *written.get("composite", ())]
+        return list(dict.fromkeys([*changed, *related]))
 
     def _take(self, paths: list[Path], seen: dict[Path, object]) -> int:
         """Make the index hold what is in the files, and nothing else; return how many of them cannot be used."""
         try:
-            subscribed = read_subscriptions(paths, self._language)
+            subscribed = read_subscriptions(paths, self._language, names=self._named(seen))
         except UsageError as error:  # two files with one id
             self._say(Diagnostic(str(error)))
             return 1
         faults = list(subscribed.faults)
-        standing = {path.stem for path in seen}
+        if not self._bindings:
+            faults += [_without_bindings(subscribed.sources[name]) for name in subscribed.composites]
+        ids = {path.stem for path in seen}
+        self.composites = self._composed(subscribed, ids)
+        inside = {each.id: (each, name) for name, made in self.composites.items() for each in made.subscriptions}
+        standing = (ids - self.composites.keys()) | inside.keys()
         gone = [name for name in self._matcher.subscriptions if name not in standing]
         for name in gone:
             self._matcher.unsubscribe(name)
-        changed = [each for each in subscribed.subscriptions.values() if not self._has(each)]
-        for subscription in changed:
-            faults += self._replace(subscription, subscribed.sources[subscription.id])
+        wanted = [(each, name) for name, each in subscribed.subscriptions.items()] + list(inside.values())
+        changed = [(each, name) for each, name in wanted if not self._has(each)]
+        for subscription, name in changed:
+            faults += self._replace(subscription, subscribed.sources[name])
         for fault in faults:
             self._say(fault)
         if gone or changed:
             self._matcher.save(self._directory)
         self._seen = seen
         return len(faults)
+
+    def _composed(self, subscribed: Subscribed, ids: set[str]) -> dict[str, Composite]:
+        """Return the composites that stand from now on: one whose file cannot be read now stays as it was."""
+        if not self._bindings:
+            return {}
+        left = ids - subscribed.subscriptions.keys()
+        return {**{name: each for name, each in self.composites.items() if name in left}, **subscribed.composites}
+
+    def _named(self, seen: Iterable[Path]) -> dict[str, Subscription]:
+        """Return the subscriptions that a composite may name, of those that stand."""
+        standing = self._matcher.subscriptions
+        return {path.stem: standing[path.stem] for path in seen if path.stem in standing}
 
     def _has(self, subscription: Subscription) -> bool:
         return self._matcher.subscriptions.get(subscription.id) == subscription
@@ -195,6 +228,11 @@ class WatchedFiles(Standing):
                     self._matcher.subscribe(former)
                 return [diagnostic_of(error, source)]
         return []
+
+
+def _without_bindings(source: str) -> Diagnostic:
+    message = "composites go by what matches bind, and this pipeline has bindings = false"
+    return Diagnostic(message, hint="Leave that option out.", source=source)
 
 
 def _reopened(directory: Path, ontology: Ontology) -> Matcher:

@@ -1,5 +1,7 @@
 """What a worker does in its one pass: it decodes, matches, and writes matches and rejects to where they are staged.
 
+Matches that composites are made of are written once more, for the driver to compose.
+
 Only a line of figures goes back through Spark. Matches are far more than events where there are many subscriptions,
 and carrying them through the JVM costs more than finding them.
 """
@@ -16,12 +18,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from ontosub.composite.table import latest_of
 from ontosub.disk import sync
 from ontosub.matching.batch import ENCODED, REJECTS
+from ontosub.pipeline.composing import Operands
 from ontosub.pipeline.staging import Outcome
 from ontosub.spark.passing import ROWS_MAX, Made
 from ontosub.spark.payloads import Options
@@ -35,6 +40,8 @@ _REPORT = pa.schema(
     [
         ("matches_file", pa.string()),
         ("rejects_file", pa.string()),
+        ("operands_file", pa.string()),
+        ("latest", pa.int64()),
         ("payloads", pa.int64()),
         ("matches", pa.int64()),
         ("rejects", pa.int64()),
@@ -51,6 +58,7 @@ class Work:
     bindings: bool
     staging: str
     read: Read | None = None
+    operands: Operands | None = None
 
     def done(self, frame: DataFrame) -> Outcome:
         """Do the work for all rows of a frame, which has the columns EVENTS or those that `read` takes."""
@@ -65,23 +73,32 @@ class Work:
             sum(row.payloads for row in reports),
             sum(row.matches for row in reports),
             sum(row.rejects for row in reports),
+            tuple(row.operands_file for row in reports if row.operands_file),
+            max((row.latest for row in reports if row.latest is not None), default=None),
         )
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Do the work of one task: yield its report when all of it is on the disk."""
-        task, payloads = uuid.uuid4().hex, 0
+        task, payloads, ends = uuid.uuid4().hex, 0, list[int]()
         matches = _Staged(Path(self.staging, f"{task}-matches.parquet"), ENCODED)
         rejects = _Staged(Path(self.staging, f"{task}-rejects.parquet"), REJECTS)
+        operands = _Staged(Path(self.staging, f"{task}-operands.parquet"), ENCODED)
         with ExitStack() as open_files:
-            open_files.callback(rejects.close)
-            open_files.callback(matches.close)
+            for staged in (matches, rejects, operands):
+                open_files.callback(staged.close)
             make = self.index.matching(self.options, bindings=self.bindings, encoded=True)
             for piece in _pieces(self._events(batches)):
                 made = make(piece)
                 payloads += payloads_in(piece)
-                matches.write(_matches(made))
+                found = _matches(made)
+                if self.operands is not None:
+                    operands.write(_of(found, self.operands.all))
+                    ends += [end for end in [latest_of(found)] if end is not None]
+                    found = _of(found, self.operands.inside, but=True)
+                matches.write(found)
                 rejects.write(_rejects(piece, made))
-        told = [matches.name, rejects.name, payloads, matches.rows, rejects.rows]
+        names = [matches.name, rejects.name, operands.name]
+        told = [*names, max(ends, default=None), payloads, matches.rows, rejects.rows]
         columns = [pa.array([value], field.type) for value, field in zip(told, _REPORT, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=_REPORT)
 
@@ -102,6 +119,14 @@ def _matches(made: Made) -> pa.Table:
     field = ENCODED.field("bindings")
     nothing = pa.ListArray.from_arrays(np.zeros(len(made.results) + 1, np.int32), pa.array([], field.type.value_type))
     return made.results.add_column(2, field, nothing)
+
+
+def _of(matches: pa.Table, subscription_ids: frozenset[str], *, but: bool = False) -> pa.Table:
+    """Return the matches of some subscriptions, or of all but these."""
+    if but and not subscription_ids:
+        return matches
+    chosen = pc.is_in(matches["subscription_id"], pa.array(sorted(subscription_ids), pa.string()))
+    return matches.filter(pc.invert(chosen) if but else chosen)
 
 
 def _rejects(piece: pa.Table, made: Made) -> pa.Table:

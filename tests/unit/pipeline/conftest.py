@@ -1,9 +1,15 @@
 """What tests of the pipeline share: an ontology, subscriptions in files, and events in a log."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from ontosub.event_log import EventLog
+from ontosub.pipeline.config import Config
+from ontosub.pipeline.plan import Plan
+from ontosub.sinks import Sink
 
 ONTOLOGY = """
 @prefix : <urn:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -30,5 +36,31 @@ def offer() -> Callable[[int], dict[str, object]]:
     def made(number: int) -> dict[str, object]:
         payload = f"<urn:n{number}> a <urn:Notebook> ; <urn:price> {number} .".encode()
         return {"event_id": f"e{number}", "content_type": "text/turtle", "payload": payload}
+
+    return made
+
+
+@pytest.fixture
+def log(folder: Path) -> Iterator[EventLog]:
+    """Return an event log."""
+    with EventLog(folder / "log") as log:
+        yield log
+
+
+@pytest.fixture
+def plan(folder: Path, log: EventLog) -> Callable[..., Plan]:
+    """Return what makes the plan of a pipeline from the log to a sink."""
+
+    def made(sink: Sink, **options: object) -> Plan:
+        given = {
+            "name": "offers",
+            "source": {"kind": "log", "directory": str(folder / "log"), "max_events": 7},
+            "state": str(folder / "state"),
+            "ontology": str(folder / "ontology.ttl"),
+            "subscriptions": str(folder / "rules"),
+            **options,
+        }
+        config = Config(**given)  # type: ignore[arg-type]
+        return replace(config.plan(), sinks=[sink], dead_letters=[sink])
 
     return made

@@ -3,119 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from ontosub import Matcher, Ontology, Subscription
-from ontosub.event_log import EventLog
-from ontosub.matching.batch import MATCHES
 from ontosub.model.errors import Unavailable, UsageError
 from ontosub.pipeline import delivering
 from ontosub.pipeline.backtest import backtest
-from ontosub.pipeline.batches import Done
 from ontosub.pipeline.config import Config
-from ontosub.pipeline.plan import Plan
 from ontosub.pipeline.running import PipelineError, Running
-from ontosub.sinks import Delivery, Sink
+from unit.pipeline.runs import Kept, Run, until
 
 pytestmark = pytest.mark.xdist_group("spark")
-
-DEADLINE_S = 120.0
-
-
-class Kept(Sink):
-    """Keeps what it is given, and fails as often as it is told to."""
-
-    def __init__(self) -> None:
-        self.rows: dict[tuple[int, tuple[str, ...]], list[dict[str, object]]] = {}
-        self.failures: list[Exception] = []
-        self.tried = threading.Event()
-        self.is_open = False
-
-    def open(self) -> None:
-        self.is_open = True
-
-    def deliver(self, delivery: Delivery) -> None:
-        self.tried.set()
-        if self.failures:
-            raise self.failures.pop()
-        rows = [row for table in delivery.tables() for row in table.to_pylist()]
-        self.rows[delivery.batch, tuple(delivery.schema.names)] = rows
-
-    def close(self) -> None:
-        self.is_open = False
-
-    def found(self) -> set[tuple[str, str]]:
-        given = [row for (_, names), rows in self.rows.items() if names == tuple(MATCHES.names) for row in rows]
-        pairs = [(str(row["subscription_id"]), str(row["event_id"])) for row in given]
-        assert len(pairs) == len(set(pairs))
-        return set(pairs)
-
-
-@pytest.fixture
-def log(folder: Path) -> Iterator[EventLog]:
-    with EventLog(folder / "log") as log:
-        yield log
-
-
-@pytest.fixture
-def plan(folder: Path, log: EventLog) -> Callable[..., Plan]:
-    def made(sink: Sink, **options: object) -> Plan:
-        given = {
-            "name": "offers",
-            "source": {"kind": "log", "directory": str(folder / "log"), "max_events": 7},
-            "state": str(folder / "state"),
-            "ontology": str(folder / "ontology.ttl"),
-            "subscriptions": str(folder / "rules"),
-            **options,
-        }
-        config = Config(**given)  # type: ignore[arg-type]
-        plan = config.plan()
-        return Plan(
-            plan.name, plan.source, plan.standing, plan.state, [sink], [sink], plan.options, plan.bindings, plan.trigger
-        )
-
-    return made
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)  # between two looks at what another thread has done
-
-
-class Run(Running):
-    """A run in a thread of its own, with what it says and does."""
-
-    def __init__(self, plan: Plan, spark) -> None:
-        self.said: list[str] = []
-        self.done: list[Done] = []
-        self.failure: Exception | None = None
-        super().__init__(plan, spark, say=lambda told: self.said.append(str(told)), on_done=self.done.append)
-
-    @contextmanager
-    def in_background(self) -> Iterator[Run]:
-        def body() -> None:
-            try:
-                self.run()
-            except Exception as error:
-                self.failure = error
-
-        thread = threading.Thread(target=body)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self.stop()
-            thread.join(DEADLINE_S)
-            assert not thread.is_alive()
 
 
 def expected(numbers, *names: str) -> set[tuple[str, str]]:

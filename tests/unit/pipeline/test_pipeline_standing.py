@@ -108,6 +108,66 @@ class TestWatchedFiles:
             Watched(folder)
 
 
+class TestComposites:
+    INSIDE = "cheap before sparql { SELECT ?y { ?y a <urn:Computer> } } within 1 h"
+
+    def test_come_and_go_with_what_stands_inside(self, folder):
+        watched, path = Watched(folder), folder / "rules" / "pair.composite"
+        path.write_text(self.INSIDE)
+        (inside,) = watched.ids - {"cheap", "all"}
+        assert watched.files.composites.keys() == {"pair"}
+        (folder / "rules" / "other.composite").write_text(self.INSIDE.replace("1 h", "2 h"))
+        path.unlink()
+        assert watched.ids == {"cheap", "all", inside}
+        assert watched.files.composites.keys() == {"other"}
+        (folder / "rules" / "other.composite").write_text("cheap before all within 1 h")
+        assert watched.ids == {"cheap", "all"}
+        assert watched.said == []
+
+    def test_may_name_each_other_and_what_comes_with_them(self, folder):
+        watched = Watched(folder)
+        (folder / "rules" / "b.composite").write_text("a before new within 1 h")
+        (folder / "rules" / "a.composite").write_text("cheap before all within 1 h")
+        (folder / "rules" / "new.rq").write_text(ANY)
+        assert watched.ids == {"cheap", "all", "new"}
+        assert watched.files.composites["b"].subscription_ids == {"cheap", "all", "new"}
+        former = watched.files.composites["b"]
+        (folder / "rules" / "a.composite").write_text("cheap before all within 2 h")
+        watched.files.refresh()
+        assert watched.files.composites["b"] != former
+
+    def test_a_name_that_goes_is_told_and_leaves_what_was(self, folder):
+        (folder / "rules" / "pair.composite").write_text("cheap before all within 1 h")
+        watched = Watched(folder)
+        former = watched.files.composites["pair"]
+        (folder / "rules" / "all.rq").unlink()
+        assert watched.ids == {"cheap"}
+        assert watched.files.composites == {"pair": former}
+        assert watched.said == ['there is no subscription "all"']
+
+    def test_a_subscription_becomes_a_composite_and_the_other_way_round(self, folder):
+        watched = Watched(folder)
+        (folder / "rules" / "x.rq").write_text(ANY)
+        assert watched.ids == {"cheap", "all", "x"}
+        (folder / "rules" / "x.rq").unlink()
+        (folder / "rules" / "x.composite").write_text(self.INSIDE)
+        assert "x" not in watched.ids
+        (folder / "rules" / "x.composite").unlink()
+        (folder / "rules" / "x.rq").write_text(ANY)
+        assert watched.ids == {"cheap", "all", "x"}
+        assert watched.files.composites == {}
+        assert watched.said == []
+
+    def test_reopened_after_a_restart(self, folder):
+        (folder / "rules" / "pair.composite").write_text(self.INSIDE)
+        former = Watched(folder)
+        generation = (folder / "index" / "manifest").read_bytes()
+        watched = Watched(folder)
+        assert watched.ids == former.ids
+        assert watched.files.composites == former.files.composites
+        assert (folder / "index" / "manifest").read_bytes() == generation
+
+
 class TestSnapshots:
     @pytest.fixture
     def saved(self, tmp_path) -> Matcher:

@@ -13,8 +13,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from ontosub.composite.moments import ticks_of
-from ontosub.languages.composite.durations import parse_duration
-from ontosub.languages.prologue import Fault
+from ontosub.inputs.option_types import duration
 from ontosub.model.composite import Composite
 from ontosub.model.errors import UsageError
 from ontosub.spark.composing.keys import SHARDS_MAX, shard_keys
@@ -92,10 +91,7 @@ def _duration(option: str, given: str | timedelta | None) -> timedelta | None:
     if given is None:
         return None
     if isinstance(given, str):
-        try:
-            return parse_duration(given)
-        except Fault as fault:
-            raise UsageError(f"{option}: {fault}") from None
+        return duration(option, given)
     if not isinstance(given, timedelta) or given < timedelta(0):
         raise UsageError(f"{option} is a length of time, such as 30 s or a timedelta, not {given!r}")
     return given

@@ -1,0 +1,222 @@
+"""Pipelines that detect composite events: they deliver what a detector finds among all matches, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ontosub import CompositeMatcher, Event, Ontology
+from ontosub.inputs.definitions import read_subscriptions
+from ontosub.model.errors import UsageError
+from ontosub.pipeline.backtest import backtest
+from ontosub.pipeline.composing import Composing, Operands, Timing
+from ontosub.pipeline.running import PipelineError
+from unit.pipeline.runs import Kept, Run, until
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+DEAR = "PREFIX : <urn:> ASK { ?x a :Computer ; :price ?p FILTER(?p >= 400) }"
+DROP = "dear before cheap within 1 min"
+ROUND = "dear before sparql { SELECT ?r { ?r <urn:price> ?p FILTER(?p = 300 || ?p = 310) } } within 1 h"
+
+
+@pytest.fixture
+def rules(folder: Path) -> Path:
+    (folder / "rules" / "dear.rq").write_text(DEAR)
+    (folder / "rules" / "drop.composite").write_text(DROP)
+    return folder / "rules"
+
+
+@pytest.fixture
+def sold(offer):
+    """Return what makes the event of a price at a second."""
+
+    def made(price: int, second: int) -> dict[str, object]:
+        moment = BEGIN + timedelta(seconds=second)
+        return {**offer(price), "event_id": f"e{second}", "time_start": moment, "time_end": moment}
+
+    return made
+
+
+def composed(folder: Path, sales: Iterable[dict], *, all_of_it: bool = False) -> set[tuple[str, str]]:
+    """Return what is detected in this process, up to the last event, which may be one of several, or to the end."""
+    matcher = CompositeMatcher(Ontology.read(folder / "ontology.ttl"), lateness=timedelta(days=1))
+    read = read_subscriptions([folder / "rules"])
+    for each in [*read.subscriptions.values(), *read.composites.values()]:
+        matcher.subscribe(each)
+    for sale in sales:
+        matcher.publish(Event.read(sale["payload"], "turtle", id=sale["event_id"], time=sale["time_start"]))
+    last = max(sale["time_end"] for sale in sales)
+    found = matcher.advance(last + timedelta(days=1) if all_of_it else last - timedelta(microseconds=1))
+    return {(each.subscription_id, each.key) for each in found}
+
+
+def run_once(plan, spark) -> Run:
+    run = Run(plan, spark)
+    run.run(once=True)
+    return run
+
+
+PRICES = [500, 300, 450, 310, 600, 700, 200, 300, 800, 300, 999, 310, 400, 399]
+
+
+class TestRuns:
+    def test_what_a_detector_finds(self, spark, plan, log, sold, folder, rules):
+        (rules / "round.composite").write_text(ROUND)
+        (rules / "twice.composite").write_text("drop before dear within 1 min")
+        (rules / "again.composite").write_text("cheap before cheap within 1 min")  # the same ?x
+        sales = [sold(price, second) for second, price in enumerate(PRICES * 3)]
+        log.append(sales)
+        sink = Kept()
+        run = run_once(plan(sink), spark)
+        assert sink.detected() == composed(folder, sales)
+        assert {name for name, _ in sink.detected()} == {"again", "drop", "round", "twice"}
+        assert {name for name, _ in sink.found()} == {"all", "cheap", "dear"}  # what stands inside is not told
+        assert sum(each.outcome.detections for each in run.done) == len(sink.detected())
+        assert sum(each.outcome.matches for each in run.done) == len(sink.found())
+
+    def test_goes_on_where_it_was(self, spark, plan, log, sold, folder, rules):
+        sales = [sold(price, second) for second, price in enumerate(PRICES * 2)]
+        sink = Kept()
+        for start in range(0, len(sales), 10):
+            log.append(sales[start : start + 10])
+            run_once(plan(sink), spark)
+        assert sink.detected() == composed(folder, sales)
+
+    def test_a_batch_that_was_not_delivered(self, spark, plan, log, sold, folder, rules):
+        sales = [sold(price, second) for second, price in enumerate(PRICES * 2)]
+        log.append(sales)
+        sink = Kept()
+        for _ in range(3):
+            sink.failures = [RuntimeError("crash")]
+            with pytest.raises(PipelineError, match="crash"):
+                run_once(plan(sink), spark)
+        run_once(plan(sink), spark)
+        assert sink.detected() == composed(folder, sales)
+
+    def test_in_shards(self, spark, plan, log, sold, folder, rules):
+        (rules / "round.composite").write_text(ROUND)
+        sales = [sold(price, second) for second, price in enumerate(PRICES)]
+        log.append(sales)
+        sink = Kept()
+        run_once(plan(sink, shards=2), spark)
+        assert sink.detected() == composed(folder, sales)
+
+    def test_late_and_without_time(self, spark, plan, log, sold, offer, folder, rules):
+        in_time = [sold(500, 100), sold(300, 101), sold(999, 120)]
+        sink = Kept()
+        log.append(in_time)
+        run_once(plan(sink, lateness="30 s"), spark)
+        log.append([sold(500, 89), sold(350, 91), sold(350, 91), {**offer(300), "event_id": "u"}, sold(999, 200)])
+        run = run_once(plan(sink, lateness="30 s"), spark)
+        # Of the first, both "all" and "dear" match, but only the latter is part of a composite.
+        assert [(each.outcome.late, each.outcome.untimed) for each in run.done] == [(1, 1)]
+        assert sink.detected() == composed(folder, [*in_time, sold(350, 91), sold(999, 200)])
+
+    def test_how_long_a_match_lives(self, spark, plan, log, sold, rules):
+        log.append([sold(500, 0), sold(300, 20), sold(500, 100), sold(300, 105), sold(999, 200)])
+        sink = Kept()
+        run_once(plan(sink, lifetime="10 s"), spark)
+        assert len(sink.detected()) == 1
+
+
+class TestLive:
+    def test_composites_come_and_go(self, spark, plan, log, sold, rules):
+        (rules / "drop.composite").unlink()
+        sink = Kept()
+        with Run(plan(sink), spark).in_background() as run:
+            log.append([sold(500, 0), sold(300, 1), sold(999, 2)])
+            until(lambda: len(run.done) == 1)
+            (rules / "drop.composite").write_text(DROP)  # sees what comes from now on
+            log.append([sold(300, 3), sold(500, 4), sold(300, 5), sold(999, 6)])
+            until(lambda: len(run.done) == 2)
+            assert [row["event_ids"] for row in _detections(sink)] == [["e4", "e5"]]
+            (rules / "drop.composite").unlink()
+            log.append([sold(300, 7), sold(999, 8)])
+            until(lambda: len(run.done) == 3)
+        assert run.failure is None
+        assert run.said == []
+        assert len(sink.detected()) == 1
+
+    def test_one_that_breaks_stays_as_it_was(self, spark, plan, log, sold, rules):
+        sink = Kept()
+        with Run(plan(sink), spark).in_background() as run:
+            log.append([sold(500, 0)])
+            until(lambda: len(run.done) == 1)
+            (rules / "drop.composite").write_text("dear before nothing within 1 min")
+            log.append([sold(300, 1), sold(999, 2)])
+            until(lambda: len(run.done) == 2)
+        assert [row["event_ids"] for row in _detections(sink)] == [["e0", "e1"]]
+        (said,) = run.said
+        assert "drop.composite, line 1, column 13" in said
+        assert 'there is no subscription "nothing"' in said
+
+
+class TestFaults:
+    def test_composites_take_bindings(self, spark, plan, log, rules):
+        run = Run(plan(Kept(), bindings=False), spark)
+        with pytest.raises(UsageError, match="cannot be used"):
+            run.run(once=True)
+        assert "bindings = false" in run.said[0]
+
+    def test_durations(self, plan):
+        with pytest.raises(UsageError, match="lateness: "):
+            plan(Kept(), lateness="soon")
+        with pytest.raises(UsageError, match="lifetime: "):
+            plan(Kept(), lifetime="-3 s")
+
+
+class TestStored:
+    @pytest.fixture
+    def composites(self, rules):
+        return read_subscriptions([rules]).composites
+
+    def test_is_there_for_the_next_batch_and_for_the_same_again(self, tmp_path, composites):
+        composing = Composing(tmp_path / "kept", Timing())
+        for batch in range(5):
+            composing.compose(batch, composites, [], batch)
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["3.json", "4.json"]
+
+    def test_is_gone_with_the_last_composite(self, tmp_path, composites):
+        composing = Composing(tmp_path / "kept", Timing())
+        composing.compose(0, composites, [], 0)
+        composing.compose(1, {}, [], 1)
+        assert not (tmp_path / "kept").exists()
+
+    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"version": 0, "detector": {}}'])
+    def test_cannot_be_read(self, tmp_path, composites, text):
+        Composing(tmp_path / "kept", Timing()).compose(0, composites, [], 0)
+        (tmp_path / "kept" / "0.json").write_text(text)
+        with pytest.raises(UsageError, match=r"state: .*0\.json: (cannot be read|made by another version)"):
+            Composing(tmp_path / "kept", Timing()).compose(1, composites, [], 1)
+
+    def test_what_stands_inside_is_told_to_nobody(self, rules):
+        (rules / "round.composite").write_text(ROUND)
+        operands = Operands.of(read_subscriptions([rules]).composites)
+        (inside,) = operands.inside
+        assert operands.all == {"dear", "cheap", inside}
+
+
+def test_backtest(spark, plan, log, sold, folder, rules, tmp_path):
+    (rules / "round.composite").write_text(ROUND)
+    (rules / "never.composite").write_text("cheap before dear within 1 ms")
+    (rules / "quiet.composite").write_text("not cheap within 10 s")
+    sales = [sold(price, second * 8) for second, price in enumerate(PRICES)]
+    log.append(sales)
+    found = backtest(plan(Kept()), spark, tmp_path / "work", samples=1, say=lambda told: None)
+    fired = {each.subscription_id: each for each in found.fired}
+    assert fired.keys() == {"all", "cheap", "dear", "drop", "round", "never", "quiet"}
+    wanted = composed(folder, sales, all_of_it=True)
+    assert {each.events for each in fired.values() if each.subscription_id == "never"} == {0}
+    for name in ("drop", "round"):
+        assert fired[name].events == sum(each == name for each, _ in wanted) > 0
+    assert fired["drop"].samples[0]["events"] == ["e0", "e8"]
+    assert not (folder / "state").exists()
+
+
+def _detections(sink: Kept) -> list[dict[str, object]]:
+    return [row for (_, names), rows in sink.rows.items() if "detection_id" in names for row in rows]

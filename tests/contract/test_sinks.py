@@ -21,10 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 import sqlalchemy
 
-from ontosub.matching.batch import MATCHES, REJECTS
 from ontosub.sinks import Delivery, Sink, from_options
-from ontosub.sinks.rows import KINDS, json_objects
-from ontosub.sinks.sql_tables import LOGGED
+from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects
+from ontosub.sinks.sql_tables import LOGGED, NOTIFICATIONS
 from servers.receiver import Receiver
 
 pytest_plugins = ["servers.postgres"]
@@ -113,11 +112,15 @@ class SqlPlace:
 
     def rows(self, kind: str) -> Rows:
         engine = sqlalchemy.create_engine(self._url)
-        table = LOGGED[kind]
-        columns = [table.c[name] for name in (*KINDS[kind].names, "pipeline", "batch")]
+        table, renamed = LOGGED[kind], {EVENT_COLUMNS[kind]: "event_id"}
+        names = (*KINDS[kind].names, "pipeline", "batch")
+        query = sqlalchemy.select(*(table.c[renamed.get(name, name)].label(name) for name in names))
+        if table is NOTIFICATIONS:  # which matches and detections share
+            is_match = table.c.event_ids.is_(sqlalchemy.null())
+            query = query.where(is_match if kind == "matches" else ~is_match)
         try:
             with engine.connect() as connection:
-                rows = connection.execute(sqlalchemy.select(*columns)).mappings().all()
+                rows = connection.execute(query).mappings().all()
         finally:
             engine.dispose()
         return [self._as_json(dict(row), kind) for row in rows]
@@ -126,11 +129,13 @@ class SqlPlace:
         extra = {name: row.pop(name) for name in ("pipeline", "batch")}
         if "bindings" in row:
             row["bindings"] = [list(binding.items()) for binding in row["bindings"]]
+        if "constituents" in row:
+            row["constituents"] = json.dumps(row["constituents"])
         [made] = json_objects(pa.Table.from_pylist([row], schema=KINDS[kind]))
         return {**made, **extra}
 
     def shown(self, row: dict[str, Any]) -> dict[str, Any]:
-        texts = {"event_id", "subscription_id", "content_type", "reason"} & row.keys()
+        texts = {"event_id", "detection_id", "subscription_id", "content_type", "reason"} & row.keys()
         return {**row, **{name: row[name] and row[name].replace("\0", "\ufffd") for name in texts}}
 
 
@@ -173,6 +178,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
             yield FilePlace(kind, tmp_path)
 
 
+def kind_of_rows(rows: Rows) -> str:
+    """Return which kind they are; without any, "matches"."""
+    return next((kind for kind, schema in KINDS.items() if rows and rows[0].keys() == set(schema.names)), "matches")
+
+
 class Staging:
     """Makes deliveries: each time in other files and in another order."""
 
@@ -183,7 +193,7 @@ class Staging:
     def __call__(self, rows: Rows, batch: int = 0, pipeline: str = "p") -> Delivery:
         self._made += 1
         chance = random.Random(self._made)
-        schema = REJECTS if rows and "reason" in rows[0] else MATCHES
+        schema = KINDS[kind_of_rows(rows)]
         mixed = chance.sample(rows, len(rows))
         cuts = sorted(chance.choices(range(len(rows) + 1), k=2))
         files = []
@@ -242,12 +252,27 @@ def rejects(count: int) -> Rows:
     ]
 
 
+def detections(count: int) -> Rows:
+    return [
+        {
+            "subscription_id": f"s{number % 3}",
+            "detection_id": f"d{number}",
+            "bindings": [[[("x", "<urn:ü>"), ("y", "_:b0")], [("x", '"é\\u0000"@fr')]], [[]], []][number % 3],
+            "time_start": NOON,
+            "time_end": NOON.replace(microsecond=number),
+            "event_ids": [["e1", "é\0"], []][number % 2],
+            "constituents": json.dumps({"what": "before ü\0", "bindings": [], "constituents": [{"event_id": "e1"}]}),
+        }
+        for number in range(count)
+    ]
+
+
 def check(place: Place, *batches: tuple[Rows, int, str]) -> None:
     """Assert that these batches are there, each of their rows once, and nothing else."""
     for kind, schema in KINDS.items():
         wanted: Counter[str] = Counter()
         for rows, batch, pipeline in batches:
-            if rows and set(rows[0]) == set(schema.names):
+            if kind_of_rows(rows) == kind:
                 for row in json_objects(pa.Table.from_pylist(rows, schema=schema)):
                     wanted[canonical({**place.shown(row), "pipeline": pipeline, "batch": batch})] += 1
         assert Counter(map(canonical, place.rows(kind))) == wanted
@@ -257,7 +282,7 @@ def canonical(row: dict[str, Any]) -> str:
     return json.dumps(row, sort_keys=True)
 
 
-@pytest.mark.parametrize("make", [matches, rejects])
+@pytest.mark.parametrize("make", [matches, rejects, detections])
 def test_a_batch_that_comes_again_is_there_once(place, opened, staged, make):
     sink = opened()
     rows = make(20)
@@ -272,12 +297,13 @@ def test_a_batch_that_comes_again_is_there_once(place, opened, staged, make):
 
 def test_batches_and_kinds_are_kept_apart(place, opened, staged):
     sink = opened()
-    first, second, dead = matches(20), matches(10, start=20), rejects(15)
-    sink.deliver(staged(first, 7))
-    sink.deliver(staged(dead, 7))
+    first, second, dead, composite = matches(20), matches(10, start=20), rejects(15), detections(12)
+    for rows in (first, dead, composite):
+        sink.deliver(staged(rows, 7))
     sink.deliver(staged(second, 8))
-    sink.deliver(staged(dead, 7))
-    check(place, (first, 7, "p"), (dead, 7, "p"), (second, 8, "p"))
+    for rows in (dead, composite):
+        sink.deliver(staged(rows, 7))
+    check(place, (first, 7, "p"), (dead, 7, "p"), (composite, 7, "p"), (second, 8, "p"))
 
 
 def test_pipelines_share_a_sink(place, opened, staged):
@@ -303,9 +329,9 @@ def test_batches_come_from_other_threads(place, opened, staged):
 
 def test_empty_batches(place, opened, staged, tmp_path):
     sink = opened()
-    sink.deliver(Delivery("p", 0, MATCHES, ()))
+    for schema in KINDS.values():
+        sink.deliver(Delivery("p", 0, schema, ()))
     sink.deliver(staged([], 1))
-    sink.deliver(Delivery("p", 0, REJECTS, ()))
     check(place)
     sink.deliver(staged(matches(3), 2))
     sink.deliver(staged([], 3))
@@ -316,11 +342,21 @@ def test_odd_ids(place, opened, staged):
     [template] = matches(1)
     rows = [{**template, "event_id": odd, "subscription_id": other} for odd in ODD_IDS for other in (odd, "s")]
     dead = [{**rejects(1)[0], "event_id": odd, "content_type": odd, "reason": odd} for odd in ODD_IDS]
+    odd_tree = json.dumps({"what": "and", "constituents": [{"event_id": odd} for odd in ODD_IDS]})
+    composite = [
+        {
+            **detections(1)[0],
+            "detection_id": f"d {odd}",
+            "subscription_id": odd,
+            "event_ids": ODD_IDS,
+            "constituents": odd_tree,
+        }
+        for odd in ODD_IDS
+    ]
     sink = opened()
-    sink.deliver(staged(rows))
-    sink.deliver(staged(dead))
-    sink.deliver(staged(rows))
-    check(place, (rows, 0, "p"), (dead, 0, "p"))
+    for each in (rows, dead, composite, rows, composite):
+        sink.deliver(staged(each))
+    check(place, (rows, 0, "p"), (dead, 0, "p"), (composite, 0, "p"))
 
 
 def test_huge_bindings_and_payloads(place, opened, staged):
@@ -384,10 +420,12 @@ def run_killed(place: Place, delivery: Delivery, last_call: int) -> int:
 
 def marked(make: Callable[[int], Rows], batch: int) -> Rows:
     """Return rows that are of this batch only."""
-    return [{**row, "event_id": f"{batch}-{row['event_id']}"} for row in make(30)]
+    rows = make(30)
+    name = EVENT_COLUMNS[kind_of_rows(rows)]
+    return [{**row, name: f"{batch}-{row[name]}"} for row in rows]
 
 
-@pytest.mark.parametrize("make", [matches, rejects])
+@pytest.mark.parametrize("make", [matches, rejects, detections])
 def test_killed_in_the_middle(place, opened, staged, make):
     done = []
     for batch in range(2):  # the first one makes folders, too, and takes more calls than others

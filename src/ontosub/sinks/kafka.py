@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException
 from ontosub.model.errors import OntosubError, Unavailable, UsageError
 from ontosub.sinks.kafka_cluster import Cluster, fault
 from ontosub.sinks.kafka_transactions import Record, Transactions
-from ontosub.sinks.rows import json_objects, json_text, kind_of
+from ontosub.sinks.rows import EVENT_COLUMNS, json_objects, json_text, kind_of
 from ontosub.sinks.sink import Delivery, Sink
 
 TRANSACTION_SECONDS = 300
@@ -30,9 +30,10 @@ _FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PR
 class KafkaSink(Sink):
     """Write rows as JSON to `topic`, which must exist.
 
-    The key of a record is the `key` column of its row; that of a dead letter is its event. `control_topic`, made if it
-    is not there, notes which batches are delivered; its default is `<topic>.deliveries`. `timeout` is in seconds.
-    `options` are settings of librdkafka: security, compression.
+    The key of a record is the subscription of its row or, with `key` "event_id", its event: that of a detection is the
+    composite event, and a dead letter has nothing else. `control_topic`, made if it is not there, notes which batches
+    are delivered; its default is `<topic>.deliveries`. `timeout` is in seconds. `options` are settings of librdkafka:
+    security, compression.
     """
 
     def __init__(
@@ -117,11 +118,13 @@ class KafkaSink(Sink):
         return Transactions(settings, self._client, (self._control, name), self._timeout)
 
     def _records(self, delivery: Delivery) -> Iterator[Record]:
-        key = "event_id" if kind_of(delivery) == "rejects" else self._key
+        kind = kind_of(delivery)
+        event = EVENT_COLUMNS[kind]
+        key = event if kind == "rejects" or self._key == "event_id" else self._key
         whose = {"pipeline": delivery.pipeline, "batch": str(delivery.batch)}
         for table in delivery.tables():
             for row in json_objects(table):
-                told = {name: row.get(name) for name in ("event_id", "subscription_id")} | whose
+                told = {name: row.get(name) for name in (event, "subscription_id")} | whose
                 headers = [(name, value.encode()) for name, value in told.items() if value is not None]
                 yield Record(_name(row), row[key], json_text(row).encode(), headers)
 
@@ -136,6 +139,8 @@ class KafkaSink(Sink):
 
 
 def _name(row: Mapping[str, Any]) -> str:
+    if "detection_id" in row:
+        return f"the detection {row['detection_id']} of subscription {row['subscription_id']}"
     if "subscription_id" in row:
         return f"the match of event {row['event_id']} with subscription {row['subscription_id']}"
     return f"the dead letter of event {row['event_id']}"

@@ -18,8 +18,9 @@ ROWS_MAX = 10_000
 class Delivery:
     """The rows of one micro-batch of a pipeline, in Parquet files that are there until the delivery has succeeded.
 
-    They are matches or rejects (`ontosub.matching.batch`), as `schema` tells. A micro-batch that is delivered again,
-    after a crash, may come in other files and in another order, but is the same batch.
+    They are matches or rejects (`ontosub.matching.batch`) or detections (`ontosub.composite.table`), as `schema` tells.
+    A micro-batch that is delivered again, after a crash, may come in other files and in another order, but is the same
+    batch.
     """
 
     pipeline: str

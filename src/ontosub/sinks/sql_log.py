@@ -1,4 +1,4 @@
-"""The notification log: matches and dead letters in a database, each delivery in one transaction.
+"""The notification log: matches, detections and dead letters in a database, each delivery in one transaction.
 
 The transaction first copies the rows into a temporary table, then takes the next numbers, then moves them. Taking
 numbers locks the one row that counts them until the commit, so of several pipelines that share a log one commits at a
@@ -31,6 +31,7 @@ class SqlLog(Sink):
     """Deliver rows to a database: `notifications`, `dead_letters`, and `deliveries` as the record of what is there.
 
     A notification is one for a pipeline, a subscription and an event: of an event that comes twice, the first stays.
+    The event of a detection is the composite event.
     """
 
     def __init__(self, url: str, timeout: float = 30.0) -> None:

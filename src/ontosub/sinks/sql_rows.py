@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 
 def staged_rows(delivery: Delivery) -> Iterator[Row]:
     """Yield the rows of a delivery, numbered from 1."""
-    make = _notifications if kind_of(delivery) == "matches" else _dead_letters
+    make = {"matches": _notifications, "rejects": _dead_letters, "detections": _detections}[kind_of(delivery)]
     rows = chain.from_iterable(make(delivery.pipeline, table) for table in delivery.tables())
     for number, row in enumerate(rows, 1):
         yield number, *row
@@ -51,6 +51,12 @@ def _notifications(pipeline: str, table: pa.Table) -> Iterator[Row]:
         _moments(table["time_end"]),
         strict=True,
     )
+
+
+def _detections(pipeline: str, table: pa.Table) -> Iterator[Row]:
+    notifications = _notifications(pipeline, table.rename_columns({"detection_id": "event_id"}))
+    event_ids, constituents = map(json_text, table["event_ids"].to_pylist()), table["constituents"].to_pylist()
+    return ((*row, *made_of) for row, *made_of in zip(notifications, event_ids, constituents, strict=True))
 
 
 def _dead_letters(_: str, table: pa.Table) -> Iterator[Row]:

@@ -11,7 +11,10 @@ _LOCK = int.from_bytes(b"ontosub", "big")
 
 
 def prepare(connection: Connection) -> None:
-    """Make the tables, inside a transaction, unless they are there; raise UsageError if they are foreign or newer."""
+    """Make the tables, inside a transaction, unless they are there.
+
+    Raises UsageError if what is there is of others, or of another version.
+    """
     _lock(connection)
     there = TABLES.tables.keys() & set(inspect(connection).get_table_names())
     if not there:

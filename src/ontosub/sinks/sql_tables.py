@@ -24,7 +24,7 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-VERSION = 1
+VERSION = 2
 """Of the tables. Any change to them takes another."""
 
 
@@ -88,8 +88,11 @@ NOTIFICATIONS = _logged(
     Column("bindings", JSON, nullable=False),
     Column("time_start", Moment),
     Column("time_end", Moment),
+    Column("event_ids", JSON),
+    Column("constituents", JSON),
     Index("notifications_by_subscription", "subscription_key", "number"),
 )
+"""Matches and detections. A detection is of the composite event `event_id`; only it has `event_ids`, `constituents`."""
 
 DEAD_LETTERS = _logged(
     "dead_letters",
@@ -101,15 +104,17 @@ DEAD_LETTERS = _logged(
     Column("column", Integer),
 )
 
-LOGGED = {"matches": NOTIFICATIONS, "rejects": DEAD_LETTERS}
+LOGGED = {"matches": NOTIFICATIONS, "rejects": DEAD_LETTERS, "detections": NOTIFICATIONS}
 
 
-def _stage(table: Table) -> Table:
-    """Return the temporary table that rows are copied to before they are numbered."""
-    common = {"number", "pipeline", "batch", "created_at"}
-    kept = [Column(column.name, _staged_type(column)) for column in table.columns if column.name not in common]
+def _stage(kind: str, table: Table) -> Table:
+    """Return the temporary table that rows of a kind are copied to before they are numbered."""
+    absent = {"number", "pipeline", "batch", "created_at"}
+    if kind == "matches":  # most rows are: they do not carry what only detections have
+        absent |= {"event_ids", "constituents"}
+    kept = [Column(column.name, _staged_type(column)) for column in table.columns if column.name not in absent]
     return Table(
-        f"staged_{table.name}",
+        f"staged_{kind}",
         MetaData(),
         Column("row", BigInteger),
         *kept,
@@ -124,4 +129,4 @@ def _staged_type(column: Column[Any]) -> Any:
     return Text().with_variant(column.type, "postgresql") if is_text else column.type
 
 
-STAGES = {kind: _stage(table) for kind, table in LOGGED.items()}
+STAGES = {kind: _stage(kind, table) for kind, table in LOGGED.items()}

@@ -17,7 +17,7 @@ from ontosub.model.errors import Unavailable, UsageError
 from ontosub.sinks import file_faults
 from ontosub.sinks.journal import Journal
 from ontosub.sinks.posting import Endpoint
-from ontosub.sinks.rows import json_objects, json_text, kind_of
+from ontosub.sinks.rows import EVENT_COLUMNS, json_objects, json_text, kind_of
 from ontosub.sinks.sink import Delivery, Sink
 from ontosub.sinks.sql_faults import told
 
@@ -90,8 +90,9 @@ class Webhook(Sink):
 
 def sorted_rows(delivery: Delivery) -> list[str]:
     """Return the rows as JSON, sorted by event and subscription: the same however the batch was spread over files."""
+    event = EVENT_COLUMNS[kind_of(delivery)]
     keyed = [
-        (row["event_id"] or "", row.get("subscription_id", ""), json_text(row))
+        (row[event] or "", row.get("subscription_id", ""), json_text(row))
         for table in delivery.tables()
         for row in json_objects(table)
     ]

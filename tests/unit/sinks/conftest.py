@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontosub.matching.batch import MATCHES, REJECTS
 from ontosub.sinks import Delivery
+from ontosub.sinks.rows import KINDS
 
 MATCH: dict[str, Any] = {
     "event_id": "e",
@@ -31,6 +33,17 @@ REJECT: dict[str, Any] = {
     "line": 1,
     "column": 2,
 }
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+DETECTION: dict[str, Any] = {
+    "subscription_id": "fire",
+    "detection_id": "d",
+    "bindings": [[("room", "<urn:küche>"), ("by", "_:b0")], [("room", '"1"')]],
+    "time_start": NOON,
+    "time_end": NOON,
+    "event_ids": ["e1", "é 2"],
+    "constituents": json.dumps({"what": "before", "constituents": [{"what": "räuch", "event_id": "e1"}]}),
+}
+TEMPLATES = {"matches": MATCH, "rejects": REJECT, "detections": DETECTION}
 
 
 @pytest.fixture
@@ -38,8 +51,8 @@ def stage(tmp_path: Path) -> Callable[..., Delivery]:
     """Return what makes a delivery of rows, each given by what is special about it."""
     numbers = count()
 
-    def make(*rows: dict[str, Any], batch: int = 0, pipeline: str = "p", rejects: bool = False) -> Delivery:
-        template, schema = (REJECT, REJECTS) if rejects else (MATCH, MATCHES)
+    def make(*rows: dict[str, Any], batch: int = 0, pipeline: str = "p", kind: str = "matches") -> Delivery:
+        template, schema = TEMPLATES[kind], KINDS[kind]
         path = tmp_path / f"staged-{next(numbers)}.parquet"
         pq.write_table(pa.Table.from_pylist([{**template, **row} for row in rows], schema=schema), path)
         return Delivery(pipeline, batch, schema, (path,))

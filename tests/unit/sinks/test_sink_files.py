@@ -12,6 +12,8 @@ import pytest
 
 from ontosub.model.errors import Unavailable, UsageError
 from ontosub.sinks.files import FileSink
+from ontosub.sinks.rows import KINDS, json_objects, json_text
+from ontosub.sinks.sink import ROWS_MAX
 
 
 def table(path: Path):
@@ -108,7 +110,7 @@ def test_a_reader_never_sees_half_a_batch(tmp_path, stage):
 def test_json_says_how_a_payload_is_written(tmp_path, stage):
     sink = ready(FileSink(tmp_path / "out", "json"))
     payloads = [b"\xff\0", "é\n\0".encode(), b"", None]
-    sink.deliver(stage(*({"payload": payload} for payload in payloads), rejects=True))
+    sink.deliver(stage(*({"payload": payload} for payload in payloads), kind="rejects"))
     [file] = (tmp_path / "out" / "rejects").rglob("*.json")
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert [(row["payload"], row["payload_encoding"]) for row in rows] == [
@@ -120,6 +122,24 @@ def test_json_says_how_a_payload_is_written(tmp_path, stage):
     assert {"event_id": "e", "content_type": "text/turtle", "reason": "no Turtle", "line": 1, "column": 2}.items() <= (
         rows[0].items()
     )
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+def test_kinds_have_folders_of_their_own(tmp_path, stage, format):
+    sink = ready(FileSink(tmp_path / "out", format))
+    detections = [{"detection_id": f"d{n}", "bindings": [], "event_ids": []} for n in range(ROWS_MAX)]
+    deliveries = {kind: stage({}, *(detections if kind == "detections" else []), batch=3, kind=kind) for kind in KINDS}
+    for delivery in 2 * list(deliveries.values()):
+        sink.deliver(delivery)
+    for kind, delivery in deliveries.items():
+        [file] = (tmp_path / "out" / kind).rglob(f"*.{format}")
+        assert file.parent == tmp_path / "out" / kind / "pipeline=p" / "batch=000000000003"
+        rows = [row for staged in delivery.tables() for row in json_objects(staged)]
+        if format == "json":
+            assert file.read_text("utf-8").splitlines() == [json_text(row) for row in rows]
+        else:
+            found = table(tmp_path / "out" / kind).select(KINDS[kind].names).cast(KINDS[kind])
+            assert list(json_objects(found)) == rows
 
 
 @pytest.mark.parametrize("format", ["parquet", "json"])

@@ -27,6 +27,7 @@ from ontosub.matching.batch import MATCHES, REJECTS
 from ontosub.model.errors import LimitError, Unavailable, UsageError
 from ontosub.sinks import Delivery, from_options, kafka
 from ontosub.sinks.kafka import KafkaSink
+from ontosub.sinks.sink import ROWS_MAX
 
 pytest_plugins = ["servers.kafka"]
 pytestmark = pytest.mark.xdist_group("kafka")
@@ -125,6 +126,37 @@ def test_dead_letters_become_records(broker, topic, sink, tmp_path):
     assert json.loads(found[b"e1"].value())["payload"] == "no"
     assert json.loads(found[None].value())["payload_encoding"] == "base64"
     assert dict(found[b"e1"].headers()) == {"event_id": b"e1", "pipeline": b"p", "batch": b"0"}
+
+
+def test_detections_become_records(broker, topic, sink, stage):
+    for _ in range(2):
+        for kind in ("matches", "rejects", "detections"):
+            sink.deliver(stage({}, batch=4, kind=kind))
+    found = [record for record in broker.committed(topic) if "detection_id" in dict(record.headers())]
+    assert len(broker.committed(topic)) == 3
+    [record] = found
+    assert record.key() == b"fire"
+    headers = {"detection_id": b"d", "subscription_id": b"fire", "pipeline": b"p", "batch": b"4"}
+    assert dict(record.headers()) == headers
+    assert json.loads(record.value()) == {
+        "subscription_id": "fire",
+        "detection_id": "d",
+        "bindings": [{"room": "<urn:küche>", "by": "_:b0"}, {"room": '"1"'}],
+        "time_start": "2024-05-01T12:00:00.000000Z",
+        "time_end": "2024-05-01T12:00:00.000000Z",
+        "event_ids": ["e1", "é 2"],
+        "constituents": {"what": "before", "constituents": [{"what": "räuch", "event_id": "e1"}]},
+    }
+    markers = {marker.key(): marker.value() for marker in broker.committed(f"{topic}.deliveries")}
+    assert markers == {b"p/matches": b"4", b"p/rejects": b"4", b"p/detections": b"4"}
+
+
+def test_more_detections_than_one_piece(broker, topic, stage):
+    sink = KafkaSink(broker.address, topic, key="event_id")
+    sink.open()
+    names = [f"d{n}" for n in range(ROWS_MAX + 1)]
+    sink.deliver(stage(*({"detection_id": name, "bindings": []} for name in names), kind="detections"))
+    assert Counter(record.key().decode() for record in broker.committed(topic)) == Counter(names)
 
 
 def test_rows_of_a_key_stay_in_order_and_together(broker, topic, tmp_path, monkeypatch):
@@ -314,6 +346,15 @@ def test_a_row_that_is_too_large(broker, tmp_path, size):
     assert broker.committed(topic) == []
     sink.deliver(delivery(tmp_path, matches(3, "b1-", size=90_000), batch=1))
     assert told(broker, topic) == expected(b1=3)
+
+
+def test_a_detection_that_is_too_large(broker, stage):
+    topic = broker.create(f"t-{uuid.uuid4().hex[:8]}", max_message_bytes="100000")
+    sink = KafkaSink(broker.address, topic)
+    sink.open()
+    with pytest.raises(LimitError, match="the detection d of subscription fire is larger"):
+        sink.deliver(stage({"event_ids": ["e" * 120_000]}, kind="detections"))
+    assert broker.committed(topic) == []
 
 
 def test_an_open_transaction_may_hide_a_marker(broker, topic, sink, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from ontosub.sinks import from_options
 from ontosub.sinks.files import FileSink
 from ontosub.sinks.kinds import SINKS
-from ontosub.sinks.rows import json_objects
+from ontosub.sinks.rows import KINDS, json_objects
 from ontosub.sinks.sql_log import SqlLog
 from ontosub.sinks.sql_tables import TABLES
 from ontosub.sinks.webhook import Webhook
@@ -34,8 +34,8 @@ def test_the_examples_run(tmp_path, stage, capsys):
 
 def test_the_rows_shown_have_the_keys_of_rows(stage):
     [text] = [code for kind, code in BLOCKS if kind == "json"]
-    for line, delivery in zip(text.splitlines(), (stage({}), stage({}, rejects=True)), strict=True):
-        [table] = delivery.tables()
+    for line, kind in zip(text.splitlines(), KINDS, strict=True):
+        [table] = stage({}, kind=kind).tables()
         [made] = json_objects(table)
         assert list(json.loads(line)) == list(made)
 
@@ -49,6 +49,10 @@ def test_every_option_is_named():
 def test_every_kind_is_named():
     for kind in SINKS.entries.keys() - {"print"}:
         assert f"`{kind}`" in PAGE
+    for kind in KINDS:
+        assert f"*{kind}*" in PAGE
+        assert f"`{kind}`" in PAGE
+        assert f"path/{kind}/" in PAGE
 
 
 def test_every_column_is_named():

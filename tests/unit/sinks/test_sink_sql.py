@@ -15,10 +15,11 @@ from sqlalchemy import func, select, text, update
 
 from ontosub.model.errors import Unavailable, UsageError
 from ontosub.sinks import Delivery
+from ontosub.sinks.sink import ROWS_MAX
 from ontosub.sinks.sql_engine import engine_of
 from ontosub.sinks.sql_log import SqlLog
 from ontosub.sinks.sql_pages import page
-from ontosub.sinks.sql_tables import DEAD_LETTERS, DELIVERIES, LOG, NOTIFICATIONS
+from ontosub.sinks.sql_tables import DEAD_LETTERS, DELIVERIES, LOG, NOTIFICATIONS, VERSION
 
 pytest_plugins = ["servers.postgres"]
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -72,7 +73,7 @@ def test_an_event_that_comes_twice_is_one_notification(url, log, stage):
 
 def test_the_log_is_paged_by_number(url, log, stage):
     log.deliver(stage(*({"event_id": f"e{n}", "subscription_id": f"s{n % 2}"} for n in range(10)), batch=1))
-    log.deliver(stage({}, rejects=True, batch=1))
+    log.deliver(stage({}, kind="rejects", batch=1))
     log.deliver(stage(*({"event_id": f"f{n}", "subscription_id": "s0"} for n in range(3)), batch=2))
     after, seen = 0, []
     while rows := query(url, page(after, limit=4)):
@@ -89,6 +90,67 @@ def test_the_log_is_paged_by_number(url, log, stage):
         "f2",
     ]
     assert query(url, select(DEAD_LETTERS.c.number)) == [(11,)]
+
+
+def test_detections_are_notifications(url, log, stage):
+    lone = {"detection_id": "silence", "bindings": [], "event_ids": []}
+    deliveries = [
+        stage({"event_id": "e1"}, batch=1),
+        stage({}, batch=1, kind="rejects"),
+        stage({}, lone, batch=1, kind="detections"),
+        stage({"event_id": "e2"}, batch=2),
+        stage({"bindings": []}, {"detection_id": "new"}, batch=2, kind="detections"),  # one of them is found again
+    ]
+    for delivery in deliveries:
+        log.deliver(delivery)
+        log.deliver(delivery)
+    rows = query(url, page())
+    assert [(row.number, row.batch, row.subscription_id, row.event_id) for row in rows] == [
+        (1, 1, "s", "e1"),
+        (3, 1, "fire", "d"),
+        (4, 1, "fire", "silence"),
+        (5, 2, "s", "e2"),
+        (7, 2, "fire", "new"),
+    ]
+    match, detection, silence, *_ = rows
+    assert detection.bindings == [{"room": "<urn:küche>", "by": "_:b0"}, {"room": '"1"'}]
+    assert detection.time_start == detection.time_end == datetime(2024, 5, 1, 12, tzinfo=UTC)
+    assert detection.event_ids == ["e1", "é 2"]
+    assert detection.constituents == {"what": "before", "constituents": [{"what": "räuch", "event_id": "e1"}]}
+    assert (silence.bindings, silence.event_ids) == ([], [])
+    assert (match.event_ids, match.constituents) == (None, None)
+    assert [row.event_id for row in query(url, page(subscription_id="fire", after=3))] == ["silence", "new"]
+    plain = text("SELECT event_id FROM notifications WHERE event_ids IS NULL AND constituents IS NULL ORDER BY number")
+    assert query(url, plain) == [("e1",), ("e2",)]
+    counts = select(DELIVERIES.c.batch, DELIVERIES.c.kind, DELIVERIES.c.rows).order_by(DELIVERIES.c.batch, "kind")
+    assert query(url, counts) == [
+        (1, "detections", 2),
+        (1, "matches", 1),
+        (1, "rejects", 1),
+        (2, "detections", 2),
+        (2, "matches", 1),
+    ]
+
+
+def test_more_detections_than_one_piece(url, log, stage):
+    names = [f"d{n}" for n in range(ROWS_MAX + 1)]
+    log.deliver(stage(*({"detection_id": name} for name in names), kind="detections"))
+    rows = query(url, page(limit=2 * ROWS_MAX))
+    assert [(row.number, row.event_id) for row in rows] == list(enumerate(names, 1))
+    assert rows[-1].event_ids == ["e1", "é 2"]
+
+
+def test_a_fault_in_the_middle_of_detections_leaves_nothing(url, log, stage):
+    def fail() -> None:
+        raise MemoryError
+
+    log.deliver(stage({}))
+    delivery = stage({}, {"detection_id": "new"}, kind="detections")
+    with pytest.raises(MemoryError):
+        log.deliver(interrupted(delivery, fail))
+    assert events(url) == ["e"]
+    log.deliver(delivery)
+    assert events(url) == ["e", "d", "new"]
 
 
 def test_ids_that_begin_alike_are_told_apart(url, log, stage):
@@ -169,7 +231,7 @@ def test_pipelines_that_start_together_make_the_tables_once(url):
     for thread in threads:
         thread.join()
     assert faults == []
-    assert query(url, select(LOG)) == [(1, 0)]
+    assert query(url, select(LOG)) == [(VERSION, 0)]
 
 
 def test_sqlite_waits_while_another_is_about_to_write(tmp_path, monkeypatch):
@@ -218,9 +280,11 @@ def test_a_writer_that_holds_the_log_is_waited_for_and_then_told(url, log, stage
     assert events(url) == ["e"]
 
 
-def test_a_newer_log_is_refused(url, log):
-    query(url, update(LOG).values(version=2))
-    with pytest.raises(UsageError, match=r"^option url: the log was made by a newer Ontosub \(version 2 .* knows 1\)"):
+@pytest.mark.parametrize(("version", "made"), [(VERSION + 1, "a newer"), (VERSION - 1, "an older")])
+def test_a_log_of_another_version_is_refused(url, log, version, made):
+    query(url, update(LOG).values(version=version))
+    says = rf"^option url: the log was made by {made} Ontosub \(version {version} .* knows {VERSION}\)"
+    with pytest.raises(UsageError, match=says):
         log.open()
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from ontosub.model.errors import Unavailable, UsageError
 from ontosub.sinks.posting import ANSWER_BYTES_MAX
+from ontosub.sinks.sink import ROWS_MAX
 from ontosub.sinks.webhook import Webhook
 from servers.receiver import Answer, Receiver
 
@@ -53,7 +54,7 @@ def parts(receiver: Receiver) -> list[tuple[str, list[str]]]:
 def test_what_is_posted(receiver, hook, stage):
     sink = hook(headers={"Authorization": "Bearer t"}, rows_per_request=2)
     sink.deliver(stage({"event_id": "é"}, {"event_id": "a", "subscription_id": "z"}, {"event_id": "a"}, batch=12))
-    sink.deliver(stage({"payload": b"\xff"}, batch=12, pipeline="p/q ü", rejects=True))
+    sink.deliver(stage({"payload": b"\xff"}, batch=12, pipeline="p/q ü", kind="rejects"))
     first, second, third = receiver.requests
     assert [request.key for request in receiver.requests] == [
         "p/12/matches/0",
@@ -82,6 +83,46 @@ def test_what_is_posted(receiver, hook, stage):
         "parts": 1,
         "rows": [{**dead, "payload": "/w==", "payload_encoding": "base64"}],
     }
+
+
+def test_detections_are_posted(receiver, hook, stage):
+    rows = [{"detection_id": f"d{n:05d}", "bindings": [], "event_ids": []} for n in range(ROWS_MAX)]
+    rows += [{"detection_id": "a", "subscription_id": "z"}, {"detection_id": "a"}]
+    sink = hook(rows_per_request=6000)
+    for kind in ("matches", "rejects"):
+        sink.deliver(stage({}, batch=12, kind=kind))
+    receiver.answers.extend([Answer(), Answer(resets=True)])
+    with pytest.raises(Unavailable):
+        sink.deliver(stage(*rows, batch=12, kind="detections"))
+    for _ in range(2):
+        sink.deliver(stage(*reversed(rows), batch=12, kind="detections"))
+    *_, first, second, third = receiver.requests
+    assert [request.key for request in receiver.requests] == [
+        "p/12/matches/0",
+        "p/12/rejects/0",
+        "p/12/detections/0",
+        "p/12/detections/1",
+        "p/12/detections/1",
+    ]
+    assert second.body == third.body
+    bodies = [json.loads(request.body) for request in (first, third)]
+    assert [(body["kind"], body["part"], body["parts"]) for body in bodies] == [("detections", n, 2) for n in range(2)]
+    posted = [row for body in bodies for row in body["rows"]]
+    assert [(row["detection_id"], row["subscription_id"]) for row in posted] == [
+        ("a", "fire"),
+        ("a", "z"),
+        *((f"d{n:05d}", "fire") for n in range(ROWS_MAX)),
+    ]
+    assert posted[0] == {
+        "subscription_id": "fire",
+        "detection_id": "a",
+        "bindings": [{"room": "<urn:küche>", "by": "_:b0"}, {"room": '"1"'}],
+        "time_start": "2024-05-01T12:00:00.000000Z",
+        "time_end": "2024-05-01T12:00:00.000000Z",
+        "event_ids": ["e1", "é 2"],
+        "constituents": {"what": "before", "constituents": [{"what": "räuch", "event_id": "e1"}]},
+    }
+    assert (posted[2]["bindings"], posted[2]["event_ids"]) == ([], [])
 
 
 def test_a_secret_signs_the_body(receiver, hook, stage):

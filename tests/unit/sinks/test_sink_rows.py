@@ -1,0 +1,67 @@
+"""Rows: which kind they are, and how they look in JSON, printed for example."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+from ontosub import Composite, CompositeMatcher, Event, Subscription
+from ontosub.composite.table import table_of
+from ontosub.model.errors import UsageError
+from ontosub.sinks import Delivery, from_options
+from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects, json_text, kind_of
+from ontosub.sinks.sink import ROWS_MAX
+
+
+def test_kinds_are_told_by_their_columns():
+    for kind, schema in KINDS.items():
+        assert kind_of(Delivery("p", 0, schema, ())) == kind
+        assert EVENT_COLUMNS[kind] in schema.names
+    with pytest.raises(UsageError, match="rows of x, y are none of matches, rejects, detections"):
+        kind_of(Delivery("p", 0, pa.schema([("x", pa.string()), ("y", pa.string())]), ()))
+
+
+def test_a_detection_in_json():
+    matcher = CompositeMatcher(lateness=timedelta(0))
+    for name in ("rauch", "hitze"):
+        matcher.subscribe(Subscription.parse(f"SELECT ?room ?by {{ ?by <urn:{name}> ?room }}", id=name))
+    pattern = "rauch(?room, ?by) before hitze(?room) within 1 min"
+    matcher.subscribe(Composite.parse(pattern, id="feuer", names=matcher.names))
+
+    def publish(second: int, text: str):
+        time = datetime(2024, 5, 1, 12, 0, second, tzinfo=UTC)
+        return matcher.publish(Event.read(text, "text/turtle", id=f"è {second}", time=time)).detections
+
+    publish(1, '_:a <urn:rauch> "Küche" . _:b <urn:rauch> "Küche" .')
+    publish(2, '[] <urn:hitze> "Küche" .')
+    [detection] = publish(3, "<urn:x> <urn:y> <urn:z> .")
+    [row] = json_objects(table_of([detection]))
+    blanks = {binding.pop("by")[:2] for binding in row["bindings"]}
+    assert (row["bindings"], blanks) == ([{"room": '"Küche"'}] * 2, {"_:"})
+    assert row["detection_id"] == detection.key
+    assert (row["time_start"], row["time_end"]) == ("2024-05-01T12:00:01.000000Z", "2024-05-01T12:00:02.000000Z")
+    assert row["event_ids"] == ["è 1", "è 2"]
+    assert row["constituents"] == detection.tree.to_dict()
+
+
+def test_rows_of_all_kinds_are_printed(stage, capsys):
+    sink = from_options("print", {})
+    sink.open()
+    deliveries = [stage({}, {EVENT_COLUMNS[kind]: "é"}, batch=3, kind=kind) for kind in KINDS]
+    for delivery in deliveries:
+        sink.deliver(delivery)
+    lines = capsys.readouterr().out.splitlines()
+    rows = [row for delivery in deliveries for table in delivery.tables() for row in json_objects(table)]
+    assert lines == [json_text(row) for row in rows]
+    assert json.loads(lines[-1])["constituents"]["what"] == "before"
+
+
+def test_more_detections_than_one_piece_are_printed(stage, capsys):
+    sink = from_options("print", {})
+    sink.open()
+    names = [f"d{n}" for n in range(ROWS_MAX + 1)]
+    sink.deliver(stage(*({"detection_id": name} for name in names), kind="detections"))
+    assert [json.loads(line)["detection_id"] for line in capsys.readouterr().out.splitlines()] == names

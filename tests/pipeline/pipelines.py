@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,14 +19,23 @@ import pyarrow.parquet as pq
 from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
+from ontosub import Subscription
+from ontosub.composite import Detector
 from ontosub.event_log import EventLog
+from ontosub.languages.composite import parse_all
+from ontosub.model import Interval, Match
 from ontosub.spark.schemas import ARROW_EVENTS
 from pipeline.processes import Process, in_session, kill_session
 
 SUBSCRIPTIONS = {
-    "cheap": "SELECT ?x { ?x a <urn:Computer> ; <urn:price> ?p FILTER(?p < 400) }",
+    "cheap": "SELECT ?cheap { ?cheap a <urn:Computer> ; <urn:price> ?p FILTER(?p < 400) }",
     "all": "SELECT ?x { ?x a <urn:Computer> }",
-    "round": "SELECT ?x { ?x <urn:price> 500 }",
+    "round": "SELECT ?round { ?round <urn:price> 500 }",
+}
+COMPOSITES = {
+    "seven": "all times 7",
+    "drop": "round before cheap within 10 min",
+    "quiet": "round and not cheap within 5 min",
 }
 ONTOLOGY = "<urn:Notebook> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:Computer> ."
 
@@ -40,7 +51,12 @@ DEADLINE_S = 240
 def event(number: int) -> dict[str, object]:
     """Return the event of a number: a notebook with a price below 1000. One of a thousand cannot be read."""
     payload = b"oops" if number % 1000 == 999 else _payload(number)
-    return {"event_id": f"e{number}", "content_type": "application/n-triples", "payload": payload}
+    told = {"event_id": f"e{number}", "content_type": "application/n-triples", "payload": payload}
+    return {**told, "time_start": _moment(number), "time_end": _moment(number)}
+
+
+def _moment(number: int) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
 
 
 def _payload(number: int) -> bytes:
@@ -57,6 +73,22 @@ def expected(count: int) -> set[tuple[str, str]]:
         | {("cheap", name) for name, price in prices if price < 400}
         | {("round", name) for name, price in prices if price == 500}
     )
+
+
+@cache
+def composed(count: int, lateness: timedelta) -> set[tuple[str, str]]:
+    """Return who must be notified of which composite event, of the first so many events, all in time."""
+    names = {name: Subscription.parse(rule, id=name) for name, rule in SUBSCRIPTIONS.items()}
+    detector = Detector()
+    for composite in parse_all(COMPOSITES, names=names).values():
+        detector.subscribe(composite)
+    numbers = {int(event_id[1:]) for _, event_id in expected(count)}
+    for name, event_id in expected(count):
+        detector.feed(Match(name, event_id, interval=Interval.instant(_moment(int(event_id[1:])))))
+    if not numbers:
+        return set()
+    found = detector.advance(_moment(max(numbers)) - lateness - timedelta(microseconds=1))
+    return {(each.subscription_id, each.key) for each in found}
 
 
 def unreadable(count: int) -> list[str]:
@@ -82,9 +114,12 @@ class Pipeline:
         spark: Mapping[str, str] | None = None,
     ) -> None:
         self.folder, self._max_events = folder, max_events
+        self._lateness, self._began = timedelta(seconds=2 * max_events), time.time_ns()
         (folder / "rules").mkdir()
         for name, rule in SUBSCRIPTIONS.items():
             (folder / "rules" / f"{name}.rq").write_text(rule)
+        for name, composite in COMPOSITES.items():
+            (folder / "rules" / f"{name}.composite").write_text(composite)
         (folder / "o.ttl").write_text(ONTOLOGY)
         log = {"kind": "sql", "url": url or f"sqlite:///{folder}/notifications.db"}
         places = {
@@ -92,6 +127,7 @@ class Pipeline:
             "files": {"kind": "files", "path": "events", "format": "parquet", "max_files": 1},
         }
         told = {"ontology": "o.ttl", "subscriptions": "rules", "state": "state", **(options or {})}
+        told["lateness"] = f"{2 * max_events} s"
         self.state = folder / str(told["state"])
         (folder / "p.toml").write_text(
             _toml(told)
@@ -118,9 +154,12 @@ class Pipeline:
         self._published = count
 
     def _put(self, table: pa.Table) -> None:
-        name = f"{len(list((self.folder / 'events').iterdir())):06d}.parquet"
-        pq.write_table(table, self.folder / f".{name}")
-        (self.folder / f".{name}").rename(self.folder / "events" / name)
+        number = len(list((self.folder / "events").iterdir()))
+        path = self.folder / f".{number:06d}.parquet"
+        pq.write_table(table, path)
+        at = self._began + number * 10_000_000  # Spark goes by these, in milliseconds: so files are read in order
+        os.utime(path, ns=(at, at))
+        path.rename(self.folder / "events" / path.name[1:])
 
     @contextmanager
     def running(self, *options: str) -> Iterator[Run]:
@@ -164,12 +203,15 @@ class Pipeline:
         run.until(lambda: self.count() >= point)
 
     def check(self) -> None:
-        """Check that exactly what was published is there, once."""
-        found = self.rows("SELECT subscription_id, event_id FROM notifications")
-        assert len(found) == len(set(found))
-        assert set(found) == expected(self._published)
+        """Check that exactly what was published is there, once, and exactly the composite events."""
+        self.check_notified(self.rows("SELECT subscription_id, event_id FROM notifications"))
         rejected = [str(row[0]) for row in self.rows("SELECT event_id FROM dead_letters")]
         assert sorted(rejected) == sorted(unreadable(self._published))
+
+    def check_notified(self, found: Sequence[tuple[object, ...]]) -> None:
+        """Check that these are the notifications of all that was published, each once."""
+        assert len(found) == len(set(found))
+        assert set(found) == expected(self._published) | composed(self._published, self._lateness)
 
 
 class Run:

@@ -6,6 +6,7 @@ The files are read as the command line reads them; everything else here is the l
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pyoxigraph import Triple
@@ -13,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from ontosub import Event, Explanation, Match, Matcher, Ontology
+from ontosub import CompositeMatcher, Event, Explanation, Match, Matcher, Ontology
 from ontosub.cli.inputs import Published, Reading, event_files, read_events
-from ontosub.cli.results import answer_text
+from ontosub.cli.results import answer_text, detection_lines
 from ontosub.inputs.definitions import ontology_files, read_subscriptions
 from ontosub.semantics.wording import term_text
 
@@ -25,20 +26,26 @@ WIDTH = 100
 def run(folder: Path, console: Console | None = None) -> None:
     """Publish the folder's events to its subscriptions and show what happens."""
     console = console or Console(width=WIDTH, highlight=False)
-    matcher = Matcher(Ontology.read(*ontology_files([folder / "ontology"])))
-    for subscription in read_subscriptions([folder / "subscriptions"]).subscriptions.values():
+    matcher = CompositeMatcher(Ontology.read(*ontology_files([folder / "ontology"])), lateness=None)
+    subscribed = read_subscriptions([folder / "subscriptions"])
+    for subscription in (*subscribed.subscriptions.values(), *subscribed.composites.values()):
         matcher.subscribe(subscription)
     console.print(Text(_summary(folder, matcher), style="bold"))
     for published in _published(folder):
         console.print()
-        console.print(_tree(matcher, published))
+        console.print(_tree(matcher.matcher, published))
+        if published.event.interval is not None:
+            matcher.publish(published.event)
+    for detection in matcher.advance(datetime.max.replace(tzinfo=UTC)):
+        console.print()
+        console.print(Text("\n".join(detection_lines(detection))))
 
 
-def _summary(folder: Path, matcher: Matcher) -> str:
-    ontology = matcher.ontology
+def _summary(folder: Path, matcher: CompositeMatcher) -> str:
+    ontology = matcher.matcher.ontology
     return (
         f"{folder.name}: {len(ontology.classes)} classes, {len(ontology.properties)} properties, "
-        f"{len(ontology.background)} background facts; subscriptions: {', '.join(matcher.subscriptions)}"
+        f"{len(ontology.background)} background facts; subscriptions: {', '.join(matcher.names)}"
     )
 
 

@@ -3,12 +3,15 @@
 import contextlib
 import io
 import re
+import shlex
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from ontosub import Composite, Subscription
+from ontosub.cli import app
 from ontosub.composite.detector import Detector
 from ontosub.composite.join import STEPS_MAX
 from ontosub.languages.composite import parser
@@ -31,6 +34,14 @@ def test_the_python_prints_what_is_shown():
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "COMPOSITE.md", "exec"), known)
         assert printed.getvalue() == expected
+
+
+def test_the_command_prints_what_is_shown(monkeypatch):
+    [(command, shown)] = re.findall(r"^\$ (ontosub .*)\n…\n((?:.+\n)*)", dict(BLOCKS)["console"], re.M)
+    monkeypatch.chdir(FOLDER.parent)
+    result = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert result.exit_code == 0
+    assert result.output.endswith(f"\n{shown}")
 
 
 def test_the_examples_of_the_language_are_read():

@@ -87,6 +87,11 @@ def test_providers():
 def test_sensors():
     output = run("sensors")
     assert notified(output) == {
+        ("heat-1", "call-the-manager"),
+        ("heat-1", "heat"),
+        ("heat-1", "hot-in-building2"),
+        ("heat-1", "near-the-servers"),
+        ("heat-1", "thermometers"),
         ("readings.ttl", "near-the-servers"),
         ("readings.ttl#2", "call-the-manager"),
         ("readings.ttl#2", "thermometers"),
@@ -99,3 +104,11 @@ def test_sensors():
         ("warm.json", "thermometers"),
     }
     assert "24.5 is not > 30" in output
+    assert output.count(": detected") == 1
+    assert "smoke by event smoke-1" in output[output.index("fire: detected") :]
+
+
+def test_sensors_on_the_command_line():
+    result = CliRunner().invoke(app, ["match", "--folder", str(ROOT / "examples/sensors")])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "fire: detected" in result.stdout

@@ -18,6 +18,7 @@ from ontosub.cli.progress import shown
 from ontosub.inputs.definitions import Subscribed, ontology_files, read_subscriptions
 from ontosub.inputs.faults import FAULTS, diagnostic_of
 from ontosub.inputs.files import with_folder
+from ontosub.languages.composite.inline import is_written_in
 from ontosub.model import Diagnostic, Ontology, Severity
 from ontosub.model.errors import OntosubWarning, UsageError
 from ontosub.model.terms import ONTOSUB, OWL, RDF, RDFS, TYPE, XSD, Literal, NamedNode
@@ -42,7 +43,7 @@ def command(
     strict: options.Strict = False,
     as_json: options.Json = False,
 ) -> None:
-    """List what is wrong or doubtful about ontologies, subscriptions and events.
+    """List what is wrong or doubtful about ontologies, subscriptions (composite ones, too) and events.
 
     Errors are texts that cannot be read. Warnings are cycles, missing imports, facts outside the meta-statements, and
     classes of a subscription that the ontology does not know, and literals of an event that have no value. Notes merely
@@ -88,6 +89,12 @@ def _findings(
     for name, subscription in subscribed.subscriptions.items():
         for doubt in words.unknown(subscription):
             yield replace(doubt, source=subscribed.sources[name])
+    for name, composite in subscribed.composites.items():
+        for subscription in composite.subscriptions:
+            if is_written_in(composite.text or "", subscription):
+                for doubt in words.unknown(subscription):
+                    # Its place is one in the inner text, not in the file.
+                    yield replace(doubt, source=subscribed.sources[name], text=None, span=None)
     for path in shown(files, "checking"):
         for read in read_events(path, reading):
             yield from _about(read, words) if isinstance(read, Published) else [read]

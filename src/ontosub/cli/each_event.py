@@ -1,9 +1,10 @@
-"""What `match` and `explain` have in common: subscribe, then show something of every event."""
+"""What `match` and `explain` have in common: subscribe, then show something of every event, and in the end of all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import typer
@@ -11,16 +12,22 @@ import typer
 from ontosub.cli.faults import BAD_INPUT, refuse, reported, say
 from ontosub.cli.inputs import Published, Reading, event_files, read_events
 from ontosub.cli.progress import shown
+from ontosub.composite import CompositeMatcher
 from ontosub.inputs.definitions import ontology_files, read_subscriptions
 from ontosub.inputs.files import with_folder
-from ontosub.matching import Matcher
-from ontosub.model import Diagnostic, Ontology
+from ontosub.languages.composite.durations import parse_duration
+from ontosub.languages.prologue import Fault
+from ontosub.model import Diagnostic, Ontology, Subscription
+from ontosub.model.composite import Composite
 from ontosub.model.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call names: paths as typed, and how to read what is there."""
+    """What a call names: paths as typed, and how to read what is there.
+
+    `lateness`, a duration as typed, is how far behind the events the watermark follows; without, nothing moves it.
+    """
 
     ontologies: list[Path] | None
     subscriptions: list[Path] | None
@@ -29,13 +36,20 @@ class Given:
     language: str | None
     reading: Reading
     strict: bool
+    lateness: str | None = None
 
 
-def for_each_event(given: Given, what: str, show: Callable[[Matcher, Published], Iterable[Diagnostic]]) -> None:
-    """Call `show` with the matcher and each event that can be read; report those that cannot, and exit with 2 then.
+def for_each_event(
+    given: Given,
+    what: str,
+    show: Callable[[CompositeMatcher, Published], Iterable[Diagnostic]],
+    end: Callable[[CompositeMatcher], Iterable[Diagnostic]],
+) -> None:
+    """Call `show` with the matcher and each event that can be read, then `end`; exit with 2 when one could not.
 
-    What `show` yields are warnings, which are said; they change the exit code only when the call is strict. A
-    subscription that cannot be read ends the command before the first event: answers without it would mislead.
+    What cannot be read is reported. What `show` and `end` yield are warnings, which are said; they change the exit code
+    only when the call is strict. A subscription that cannot be read ends the command before the first event: answers
+    without it would mislead.
     """
     faulty = False
     with reported(strict=given.strict):
@@ -53,18 +67,34 @@ def for_each_event(given: Given, what: str, show: Callable[[Matcher, Published],
                     faulty = True
                 for diagnostic in warned:
                     say(diagnostic)
+        for diagnostic in end(matcher):
+            say(diagnostic)
+            faulty |= given.strict
     if faulty:
         raise typer.Exit(BAD_INPUT)
 
 
-def _matcher(given: Given) -> Matcher:
+def _matcher(given: Given) -> CompositeMatcher:
+    lateness = None if given.lateness is None else _duration("--lateness", given.lateness)
     ontologies = ontology_files(with_folder(given.ontologies, given.folder, "ontology"))
-    matcher = Matcher(Ontology.read(*ontologies), strict=given.strict)
+    matcher = CompositeMatcher(Ontology.read(*ontologies), lateness=lateness, strict=given.strict)
     paths = with_folder(given.subscriptions, given.folder, "subscriptions")
     subscribed = read_subscriptions(paths, given.language, shown=shown)
     refuse(subscribed.faults)
-    if not subscribed.subscriptions:
+    # Composites come last: what they name must stand.
+    subscriptions: list[Subscription | Composite] = [
+        *subscribed.subscriptions.values(),
+        *subscribed.composites.values(),
+    ]
+    if not subscriptions:
         raise UsageError("no subscription is given: name one with --subscription, or a --folder that has some")
-    for subscription in shown(list(subscribed.subscriptions.values()), "subscribing"):
+    for subscription in shown(subscriptions, "subscribing"):
         matcher.subscribe(subscription)
     return matcher
+
+
+def _duration(option: str, text: str) -> timedelta:
+    try:
+        return parse_duration(text, or_nothing=True)
+    except Fault as fault:
+        raise UsageError(f"{option}: {fault.message}\nhint: {fault.hint}") from None

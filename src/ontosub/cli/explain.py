@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 import typer
 
 from ontosub.cli import options
 from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.inputs import Published, Reading
+from ontosub.cli.publishing import given_up, publish
+from ontosub.cli.results import over_budget, show_detections, waiting_object
+from ontosub.composite import CompositeMatcher, Detection, Waiting
 from ontosub.matching import Explanation, Matcher
 from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import LimitError
@@ -35,22 +39,49 @@ def command(
     that fails, with the value that makes it fail; one with a question mark is one that would take too long to look
     into. The exit code says nothing about the verdict.
 
+    At the end, for each composite: what was detected by the time of the last event, and what it still waits for.
+
     \b
     Examples:
       ontosub explain -o auction.ttl -s cheap.ops desktop.ttl
       ontosub explain -o auction.ttl -s cheap.ops desktop.ttl --json
     """
 
-    def show(matcher: Matcher, published: Published) -> Iterator[Diagnostic]:
-        for name in matcher.subscriptions:
-            explanation = explained(matcher, published, name)
+    moments: list[datetime] = []
+
+    def show(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
+        for name in matcher.matcher.subscriptions:
+            explanation = explained(matcher.matcher, published, name)
             if isinstance(explanation, Diagnostic):
                 yield explanation
             else:
                 typer.echo(json.dumps(explanation.to_dict()) if as_json else str(explanation))
+        if matcher.detector.composites:
+            yield from publish(matcher, published)[2]
+            if without := given_up(matcher):
+                yield over_budget(published.event, published.source, without)
+        if published.event.interval is not None:
+            moments.append(published.event.interval.end)
+
+    def end(matcher: CompositeMatcher) -> Iterable[Diagnostic]:
+        # Only now, so that the order of the events does not matter.
+        found = matcher.advance(max(moments)) if moments else []
+        for name in matcher.detector.composites:
+            detections = [each for each in found if each.subscription_id == name]
+            _show(name, detections, matcher.waiting(name), as_json=as_json)
+        return ()
 
     reading = Reading(format, base, context, mapping, vocab)
-    for_each_event(Given(ontology, subscription, events, folder, language, reading, strict), "explaining", show)
+    given = Given(ontology, subscription, events, folder, language, reading, strict)
+    for_each_event(given, "explaining", show, end)
+
+
+def _show(name: str, detections: list[Detection], waiting: list[Waiting], *, as_json: bool) -> None:
+    show_detections(detections, as_json=as_json)
+    if not detections and not as_json:
+        typer.echo(f"{name}: not detected")
+    for wait in waiting:
+        typer.echo(json.dumps(waiting_object(wait)) if as_json else str(wait))
 
 
 def explained(matcher: Matcher, published: Published, name: str) -> Explanation | Diagnostic:

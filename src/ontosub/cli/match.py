@@ -12,9 +12,12 @@ from ontosub.cli import options
 from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.explain import explained
 from ontosub.cli.inputs import Published, Reading
-from ontosub.cli.results import match_lines, match_object, over_budget, over_budget_object
-from ontosub.matching import Explanation, Matcher
-from ontosub.model import Diagnostic, Match
+from ontosub.cli.publishing import given_up, publish
+from ontosub.cli.results import match_lines, match_object, over_budget, over_budget_object, show_detections
+from ontosub.composite import CompositeMatcher
+from ontosub.composite.moments import FOREVER
+from ontosub.matching import Explanation
+from ontosub.model import Diagnostic, Match, Severity
 
 
 def command(
@@ -29,6 +32,15 @@ def command(
     vocab: options.Vocab = None,
     base: options.Base = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each match is one.")] = False,
+    lateness: Annotated[
+        str | None,
+        typer.Option(
+            "--lateness",
+            metavar="DURATION",
+            help="Tell composite events as soon as they are decided, when events come at most so late, such as 30s. "
+            "Without it, the events are all that ever come, in any order: everything is decided at the end.",
+        ),
+    ] = None,
     strict: options.Strict = False,
     as_json: options.Json = False,
 ) -> None:
@@ -38,28 +50,41 @@ def command(
     code is 2 at the end. Subscriptions that an event would cost too much to decide are named on standard error, and
     with --json also in a line of their own, {"event": …, "source": …, "over_budget": [ids]}.
 
+    Composite events are shown as trees of what they are made of, with --json in lines of their own, {"subscription": …,
+    "detection": …, "bindings": …, "interval": …, "events": [ids], "constituents": …}.
+
     \b
     Examples:
       ontosub match --folder examples/auction
       ontosub match -o auction.ttl -s cheap.rq -s rules/ event.ttl lots.csv
       curl -s https://example.org/feed | ontosub match -s cheap.rq --format jsonld --json -
+      sensor-log | ontosub match -s alarms/ --format cloudevents-batch --lateness 30s -
     """
 
-    def show(matcher: Matcher, published: Published) -> Iterator[Diagnostic]:
-        matches = matcher.match(published.event)
-        given_up = [name for name in matcher.subscriptions if name in matcher.over_budget]
+    def show(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
+        matches, detections, warned = publish(matcher, published)
+        without = given_up(matcher)
         for match in matches:
-            why = explained(matcher, published, match.subscription_id) if explain else None
+            why = explained(matcher.matcher, published, match.subscription_id) if explain else None
             if isinstance(why, Diagnostic):
                 yield why
             _show(match, published, why if isinstance(why, Explanation) else None, as_json=as_json)
-        if given_up:
+        if without:
             if as_json:
-                typer.echo(json.dumps(over_budget_object(published.event, published.source, given_up)))
-            yield over_budget(published.event, published.source, given_up)
+                typer.echo(json.dumps(over_budget_object(published.event, published.source, without)))
+            yield over_budget(published.event, published.source, without)
+        yield from warned
+        show_detections(detections, as_json=as_json)
+
+    def end(matcher: CompositeMatcher) -> Iterator[Diagnostic]:
+        if lateness is None:
+            show_detections(matcher.detector.advance_to(FOREVER - 1), as_json=as_json)
+        elif late := matcher.counters.late:
+            yield _too_late(late, matcher.detector.late[-1].event_id)
 
     reading = Reading(format, base, context, mapping, vocab)
-    for_each_event(Given(ontology, subscription, events, folder, language, reading, strict), "matching", show)
+    given = Given(ontology, subscription, events, folder, language, reading, strict, lateness)
+    for_each_event(given, "matching", show, end)
 
 
 def _show(match: Match, published: Published, why: Explanation | None, *, as_json: bool) -> None:
@@ -69,3 +94,12 @@ def _show(match: Match, published: Published, why: Explanation | None, *, as_jso
     else:
         reasons = [f"    + {reason}" for reason in why.held] if why else []
         typer.echo("\n".join([*match_lines(match), *reasons]))
+
+
+def _too_late(late: int, event_id: str) -> Diagnostic:
+    matches = "1 match" if late == 1 else f"{late:,} matches"
+    return Diagnostic(
+        f"{matches} came too late to be part of a composite event, the last by event {event_id}",
+        Severity.WARNING,
+        "Give a longer --lateness, or none when all events are there.",
+    )

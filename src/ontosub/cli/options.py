@@ -22,7 +22,8 @@ Subscriptions: TypeAlias = Annotated[
         "--subscription",
         "-s",
         metavar="FILE|DIR",
-        help="A subscription, or a folder of them; repeat it for more. The file's name without extension is its id.",
+        help="A subscription, composite or not, or a folder of them; repeat it for more. The file's name without "
+        "extension is its id.",
     ),
 ]
 Events: TypeAlias = Annotated[
@@ -38,7 +39,7 @@ Language: TypeAlias = Annotated[
     typer.Option(
         "--language",
         metavar="NAME",
-        help="sparql, ops or mdv, when the extension (.rq, .sparql, .ops, .mdv) does not say it.",
+        help="sparql, ops, mdv or composite, when the extension (.rq, .sparql, .ops, .mdv, .composite) does not say.",
     ),
 ]
 Format: TypeAlias = Annotated[

@@ -1,10 +1,15 @@
-"""Matches as they are written: lines for people, JSON for programs."""
+"""Matches and composite events as they are written: lines for people, JSON for programs."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
-from ontosub.model import Binding, Diagnostic, Event, Match, Severity
+import typer
+
+from ontosub.composite import Detection, Waiting
+from ontosub.model import Binding, Diagnostic, Event, Interval, Match, Severity
 from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Term
 from ontosub.semantics.wording import term_text
 
@@ -15,13 +20,46 @@ def match_object(match: Match, source: str) -> dict[str, Any]:
         "event": match.event_id,
         "subscription": match.subscription_id,
         "source": source,
-        "bindings": [{name: term_object(term) for name, term in answer.items()} for answer in match.bindings],
+        "bindings": [_answer_object(answer) for answer in match.bindings],
     }
     if match.graph is not None:
         written["graph"] = sorted(f"{triple} ." for triple in match.graph)
     if match.interval is not None:
-        written["interval"] = {"start": match.interval.start.isoformat(), "end": match.interval.end.isoformat()}
+        written["interval"] = _interval_object(match.interval)
     return written
+
+
+def detection_object(detection: Detection) -> dict[str, Any]:
+    """Return a detection as plain JSON values, its own terms as those of a match; `constituents` is its tree."""
+    return {
+        "subscription": detection.subscription_id,
+        "detection": detection.key,
+        "bindings": [_answer_object(answer) for answer in detection.bindings],
+        "interval": _interval_object(detection.interval),
+        "events": list(detection.event_ids),
+        "constituents": detection.tree.to_dict(),
+    }
+
+
+def waiting_object(waiting: Waiting) -> dict[str, Any]:
+    """Return what a composite waits for as plain JSON values; `until` is null when there is no limit."""
+    return {
+        "subscription": waiting.subscription_id,
+        "waiting": waiting.pattern,
+        "events": list(waiting.event_ids),
+        "binding": _answer_object(waiting.binding),
+        "operands": list(waiting.operands),
+        "absence": waiting.absence,
+        "until": waiting.until and waiting.until.isoformat(),
+    }
+
+
+def _answer_object(answer: Binding) -> dict[str, Any]:
+    return {name: term_object(term) for name, term in answer.items()}
+
+
+def _interval_object(interval: Interval) -> dict[str, str]:
+    return {"start": interval.start.isoformat(), "end": interval.end.isoformat()}
 
 
 def term_object(term: Term) -> dict[str, Any]:
@@ -70,6 +108,17 @@ def match_lines(match: Match) -> list[str]:
     if match.graph is not None:
         said = [f"{triple} ." for triple in match.graph]
     return [f"{match.subscription_id}: event {match.event_id} matches", *(f"    {line}" for line in sorted(said))]
+
+
+def detection_lines(detection: Detection) -> list[str]:
+    """Return a detection for people: who is notified, then the tree of what it is made of."""
+    return [f"{detection.subscription_id}: detected", *detection.tree.lines(answer_text, "    ")]
+
+
+def show_detections(detections: Iterable[Detection], *, as_json: bool) -> None:
+    """Write detections to standard output."""
+    for detection in detections:
+        typer.echo(json.dumps(detection_object(detection)) if as_json else "\n".join(detection_lines(detection)))
 
 
 def answer_text(answer: Binding) -> str:

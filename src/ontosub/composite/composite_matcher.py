@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from ontosub.composite.waiting import Waiting
 from ontosub.matching import Matcher
 from ontosub.model import Event, Match, Ontology, Subscription
 from ontosub.model.composite import Composite
-from ontosub.model.errors import UsageError
+from ontosub.model.errors import LanguageError, UsageError
 
 
 class Published(NamedTuple):
@@ -26,19 +26,21 @@ class CompositeMatcher:
     """Finds the matches of events and, among them, composite events. For tests and small programs.
 
     The watermark follows the events at the distance `lateness`: an event may come that much later than one that ends
-    after it. `lifetime` holds for events that state none; `start` is where silences are counted from.
+    after it. With None, only `advance` moves it. `lifetime` holds for events that state none; `start` is where silences
+    are counted from. A class that the ontology does not know is an error when the matcher is `strict`.
     """
 
     def __init__(
         self,
         ontology: Ontology | None = None,
         *,
-        lateness: timedelta = timedelta(0),
+        lateness: timedelta | None = timedelta(0),
         lifetime: timedelta | None = None,
         start: datetime | None = None,
         algorithm: str = "auto",
+        strict: bool = False,
     ) -> None:
-        self.matcher = Matcher(ontology, algorithm)
+        self.matcher = Matcher(ontology, algorithm, strict=strict)
         self.detector = Detector(lateness=lateness, lifetime=lifetime, start=start)
         self._inline: dict[str, set[str]] = {}
 
@@ -46,6 +48,11 @@ class CompositeMatcher:
     def names(self) -> Mapping[str, Subscription | Composite]:
         """What a composite may name: the standing subscriptions and composites."""
         return {**self._told(), **self.detector.composites}
+
+    @property
+    def inline(self) -> Mapping[str, Set[str]]:
+        """The subscriptions that are there only because composites have them inside, and which composites these are."""
+        return self._inline
 
     def _told(self) -> dict[str, Subscription]:
         standing = self.matcher.subscriptions
@@ -55,7 +62,8 @@ class CompositeMatcher:
         """Take in a subscription or a composite; the next event sees it.
 
         The subscriptions that a composite names must be there already; those that were written inside it come with it,
-        and their matches are not told by themselves. Raises UsageError for an id that is taken or a name that is not.
+        and their matches are not told by themselves. Raises UsageError for an id that is taken or a name that is not,
+        and LanguageError for an unknown class when the matcher is strict.
         """
         if isinstance(subscription, Subscription):
             if subscription.id in self.detector.composites:
@@ -70,10 +78,14 @@ class CompositeMatcher:
         if missing:
             raise UsageError(f"the composite {subscription.id!r} needs {missing[0]!r}: subscribe to that one first")
         self.detector.subscribe(subscription)
-        for each in subscription.subscriptions:
-            if each.id in self._inline or each.id not in standing:
-                self.matcher.subscribe(each)
-                self._inline.setdefault(each.id, set()).add(subscription.id)
+        try:
+            for each in subscription.subscriptions:
+                if each.id in self._inline or each.id not in standing:
+                    self.matcher.subscribe(each)
+                    self._inline.setdefault(each.id, set()).add(subscription.id)
+        except LanguageError:  # a strict matcher refuses it: then the whole composite
+            self.unsubscribe(subscription.id)
+            raise
 
     def unsubscribe(self, id: str) -> None:
         """Forget a subscription or a composite. Raises UsageError for a subscription that a composite is made of."""

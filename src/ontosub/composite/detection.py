@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -27,14 +27,15 @@ class Constituent:
     constituents: tuple[Constituent, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(self.lines(_answer))
 
-    def _lines(self, indent: str = "") -> Iterator[str]:
+    def lines(self, answer: Callable[[Binding], str], indent: str = "") -> Iterator[str]:
+        """Yield the tree line by line, each answer as `answer` writes it."""
         event = f" by event {self.event_id}" if self.event_id is not None else ""
-        answers = "; ".join(filter(None, map(_answer, self.bindings)))
+        answers = "; ".join(filter(None, map(answer, self.bindings)))
         yield f"{indent}{self.what}{event} at {self.interval}" + (f": {answers}" if answers else "")
         for constituent in self.constituents:
-            yield from constituent._lines(indent + "  ")
+            yield from constituent.lines(answer, indent + "  ")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree for programs: texts and lists only."""

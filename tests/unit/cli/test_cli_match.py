@@ -157,7 +157,7 @@ class TestOverBudget:
 
     @pytest.fixture(autouse=True)
     def impatient(self, monkeypatch):
-        monkeypatch.setattr("ontosub.cli.each_event.Matcher", Impatient)
+        monkeypatch.setattr("ontosub.composite.composite_matcher.Matcher", Impatient)
 
     def test_is_said_on_standard_error(self, folder):
         result = run("match", "--folder", folder)

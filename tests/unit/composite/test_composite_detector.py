@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 from watching import NAMES, ZERO, at, composite, match, told
 
-from ontosub import Composite, CompositeMatcher, Detector, Event, Match, Subscription
+from ontosub import Composite, CompositeMatcher, Detector, Event, Match, Ontology, Subscription
 from ontosub.composite import join
 from ontosub.composite.rdf import from_graph, to_graph
 from ontosub.languages.composite.graphs import Writing
 from ontosub.model.composite import Composite as Value
 from ontosub.model.composite import Primitive, Sequence
-from ontosub.model.errors import LimitError, UnknownSubscription, UsageError
+from ontosub.model.errors import LanguageError, LimitError, UnknownSubscription, UsageError
 from ontosub.model.relation import Relation
 from ontosub.model.terms import Literal
 
@@ -302,6 +302,28 @@ def test_an_event_may_state_its_lifetime_and_must_state_its_time():
     assert matcher.advance(at(60)) == []
     with pytest.raises(UsageError, match="no time"):
         matcher.publish(Event.read("@prefix : <urn:> . [] a :Smoke ; :room :r .", "text/turtle"))
+
+
+def test_without_a_lateness_only_saying_so_lets_time_pass():
+    matcher = CompositeMatcher(lateness=None)
+    for kind in ("Smoke", "Heat"):
+        matcher.subscribe(alarm(kind))
+    matcher.subscribe(Composite.parse("smoke before heat", id="fire", names=matcher.names))
+    for each in (event("Nothing", 90), event("Heat", 5), event("Smoke", 1)):
+        assert matcher.publish(each).detections == []
+    assert [each.event_ids for each in matcher.advance(at(5))] == [("Smoke1", "Heat5")]
+
+
+def test_a_strict_matcher_takes_in_all_of_a_composite_or_nothing():
+    ontology = Ontology.read(f"{PREFIX} :Smoke a <http://www.w3.org/2002/07/owl#Class> .", format="text/turtle")
+    matcher = CompositeMatcher(ontology, strict=True)
+    known, unknown = (f"sparql {{ SELECT ?room {{ ?e a :{kind} ; :room ?room }} }}" for kind in ("Smoke", "Heat"))
+    matcher.subscribe(Composite.parse(f"{PREFIX} {known} times 2", id="smoky"))
+    [standing] = matcher.inline
+    with pytest.raises(LanguageError, match="unknown class <urn:Heat>"):
+        matcher.subscribe(Composite.parse(f"{PREFIX} {known} before {unknown}", id="fire"))
+    assert matcher.names.keys() == {"smoky"}
+    assert (matcher.inline, list(matcher.matcher.subscriptions)) == ({standing: {"smoky"}}, [standing])
 
 
 def test_an_operand_brings_only_the_variables_that_it_chose():

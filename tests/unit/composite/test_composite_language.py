@@ -10,7 +10,7 @@ from watching import NAMES, composite
 
 from composite_generators import Drawing, patterns
 from ontosub import Composite, Ontology, Subscription, on
-from ontosub.languages.composite import from_graph, parse_all, to_graph, to_text, vocabulary
+from ontosub.languages.composite import from_graph, parse_all, parse_each, to_graph, to_text, vocabulary
 from ontosub.languages.composite.durations import duration_text, parse_duration
 from ontosub.languages.composite.graphs import Writing
 from ontosub.languages.composite.tokens import TEXT_MAX
@@ -185,6 +185,44 @@ def test_a_circle_of_names_is_refused(texts, place, source):
     assert "p → " in raised.value.hint
 
 
+def test_what_is_wrong_with_some_does_not_hide_the_others():
+    texts = {
+        "user": "a before\n broken",
+        "broken": "a and not b",
+        "p": "a and q",
+        "q": "b before p",
+        "good": "better times 2",
+        "better": "a and b",
+        "huge": deep(1000),
+        "hugest": "a and huge",
+    }
+    found, faults = parse_each(texts, names=KNOWN)
+    assert list(found) == ["good", "better"]
+    assert found == parse_all({name: texts[name] for name in found}, names=KNOWN)
+    assert list(faults) == ["broken", "user", "q", "p", "huge", "hugest"]  # causes before what follows from them
+    told = {name: (fault.line, fault.column, fault.message) for name, fault in faults.items() if name != "huge"}
+    assert told == {
+        "broken": (1, 3, '"and not" needs a window'),
+        "user": (2, 2, '"broken" cannot be used'),
+        "q": (1, 10, '"p" leads back to itself'),
+        "p": (1, 7, '"q" cannot be used'),
+        "hugest": (1, 7, '"huge" cannot be used'),
+    }
+    assert all(fault.diagnostic.source == name for name, fault in faults.items() if name != "huge")
+    assert isinstance(faults["huge"], LimitError)
+
+
+def test_of_many_faults_the_cause_is_raised():
+    with pytest.raises(LanguageError, match="needs a window"):
+        parse_all({"user": "broken times 2", "broken": "not a"}, names=KNOWN)
+
+
+def test_a_composite_hides_what_else_has_its_name():
+    found, faults = parse_each({"a": "b times 2", "t": "a and c"}, names=KNOWN)
+    assert not faults
+    assert found["t"].subscription_ids == {"b", "c"}
+
+
 def deep(level: int) -> str:
     return "(" * level + "a" + ")" * level
 
@@ -307,6 +345,15 @@ def test_durations(text, seconds):
 def test_no_durations(text):
     with pytest.raises(Fault):
         parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["0s", "0 min 0 s", "PT0S"])
+def test_no_time_at_all_is_a_duration_only_where_that_makes_sense(text):
+    assert parse_duration(text, or_nothing=True) == timedelta(0)
+    with pytest.raises(Fault, match="is nothing"):
+        parse_duration(text)
+    with pytest.raises(Fault, match="is negative"):
+        parse_duration("-5s", or_nothing=True)
 
 
 @given(st.timedeltas(timedelta(microseconds=1), timedelta(days=30_000)))

@@ -31,10 +31,11 @@ _WRITTEN = re.compile(r"[+-]?\s*[\w.]+(?:\s+[A-Za-z]+)?")
 HINT = "Write for example 90s, 10 min, 1 h 30 min, 2 days or PT10M."
 
 
-def read_duration(text: str, start: int = 0) -> tuple[timedelta, int]:
+def read_duration(text: str, start: int = 0, *, or_nothing: bool = False) -> tuple[timedelta, int]:
     """Return the duration that is written at an offset of a text, and where it ends.
 
-    Raises Fault when none is written there, and when it is not longer than nothing or longer than `WINDOW_MAX`.
+    Raises Fault when none is written there, when it is longer than `WINDOW_MAX`, and, unless it may be nothing, when it
+    is not longer than that.
     """
     iso, plain = _ISO.match(text, start), _PLAIN.match(text, start)
     found = iso or plain
@@ -48,7 +49,7 @@ def read_duration(text: str, start: int = 0) -> tuple[timedelta, int]:
         duration = WINDOW_MAX * 2
     if found["sign"] == "-":
         raise Fault(f"the duration {shown(found[0])} is negative", "A window is a length of time: leave out the minus.")
-    if not duration:
+    if not duration and not or_nothing:
         raise Fault(f"the duration {shown(found[0])} is nothing", "For events at the same time, use parallel.")
     if duration > WINDOW_MAX:
         hint = f"A window has at most {WINDOW_MAX.days:,} days, and what it holds is kept so long."
@@ -60,13 +61,13 @@ def _iso_amounts(found: re.Match[str]) -> list[tuple[str, str]]:
     return [(found[unit], unit) for unit in ("w", "d", "h", "min", "s") if found[unit]]
 
 
-def parse_duration(text: str) -> timedelta:
-    """Return the duration that a text spells; raises Fault.
+def parse_duration(text: str, *, or_nothing: bool = False) -> timedelta:
+    """Return the duration that a text spells, which may be `0s` only if that is said; raises Fault.
 
     >>> parse_duration("1 h 30 min") == parse_duration("PT90M") == timedelta(minutes=90)
     True
     """
-    duration, end = read_duration(text.strip())
+    duration, end = read_duration(text.strip(), or_nothing=or_nothing)
     if end != len(text.strip()):
         raise Fault(f'"{shown(text)}" is no duration', HINT)
     return duration

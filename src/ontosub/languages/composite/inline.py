@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
@@ -15,6 +16,8 @@ from ontosub.model.errors import LanguageError, Span, UsageError
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Variable
 
+_DECLARED = re.compile(r"(?:(?:BASE|PREFIX) .*\n)+")
+"""What an inline subscription's text may begin with although the composite's text has it elsewhere."""
 _PARSERS: Mapping[str, Callable[..., Subscription]] = {"sparql": sparql.parse, "ops": ops.parse, "mdv": mdv.parse}
 
 
@@ -33,6 +36,13 @@ def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Sub
         return _PARSERS[tree.language](text, id=f"{tree.language}:{digest}")
     except LanguageError as error:
         raise _moved(error, declared, tree, source) from None
+
+
+def is_written_in(text: str, subscription: Subscription) -> bool:
+    """Say whether a composite's text has the subscription in it, and not only the name of a composite that has."""
+    written = subscription.text or ""
+    declared = _DECLARED.match(written)
+    return written[declared.end() if declared else 0 :] in text
 
 
 def parse_inline(text: str, language: str, id: str) -> Subscription:

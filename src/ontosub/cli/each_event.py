@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 import typer
@@ -15,8 +14,7 @@ from ontosub.cli.progress import shown
 from ontosub.composite import CompositeMatcher
 from ontosub.inputs.definitions import ontology_files, read_subscriptions
 from ontosub.inputs.files import with_folder
-from ontosub.languages.composite.durations import parse_duration
-from ontosub.languages.prologue import Fault
+from ontosub.inputs.option_types import duration
 from ontosub.model import Diagnostic, Ontology, Subscription
 from ontosub.model.composite import Composite
 from ontosub.model.errors import UsageError
@@ -75,7 +73,7 @@ def for_each_event(
 
 
 def _matcher(given: Given) -> CompositeMatcher:
-    lateness = None if given.lateness is None else _duration("--lateness", given.lateness)
+    lateness = None if given.lateness is None else duration("--lateness", given.lateness)
     ontologies = ontology_files(with_folder(given.ontologies, given.folder, "ontology"))
     matcher = CompositeMatcher(Ontology.read(*ontologies), lateness=lateness, strict=given.strict)
     paths = with_folder(given.subscriptions, given.folder, "subscriptions")
@@ -91,10 +89,3 @@ def _matcher(given: Given) -> CompositeMatcher:
     for subscription in shown(subscriptions, "subscribing"):
         matcher.subscribe(subscription)
     return matcher
-
-
-def _duration(option: str, text: str) -> timedelta:
-    try:
-        return parse_duration(text, or_nothing=True)
-    except Fault as fault:
-        raise UsageError(f"{option}: {fault.message}\nhint: {fault.hint}") from None

@@ -58,7 +58,7 @@ def command(
       ontosub match --folder examples/auction
       ontosub match -o auction.ttl -s cheap.rq -s rules/ event.ttl lots.csv
       curl -s https://example.org/feed | ontosub match -s cheap.rq --format jsonld --json -
-      sensor-log | ontosub match -s alarms/ --format cloudevents-batch --lateness 30s -
+      ontosub match -s alarms/ readings/ --lateness 30s
     """
 
     def show(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:

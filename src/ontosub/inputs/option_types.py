@@ -25,9 +25,9 @@ def check_type(what: str, value: object, annotation: Any) -> None:
 def duration(option: str, text: str) -> timedelta:
     """Return the length of time that a text such as 30 s says. Raises UsageError that begins with the option."""
     try:
-        return parse_duration(text)
+        return parse_duration(text, or_nothing=True)
     except Fault as fault:
-        raise UsageError(f"{option}: {fault}") from None
+        raise UsageError(f"{option}: {fault.message}\nhint: {fault.hint}") from None
 
 
 def _fits(value: object, annotation: Any) -> bool:

@@ -20,7 +20,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -59,7 +58,7 @@ class Config:
     events: Mapping[str, Any] = field(default_factory=dict)
     bindings: bool = True
     trigger: str = "0 seconds"
-    lateness: str | None = None
+    lateness: str = "0 s"
     lifetime: str | None = None
     master: str = "local[*, 4]"  # a worker that dies costs its task, not the pipeline
     spark: Mapping[str, str] = field(default_factory=dict)
@@ -93,8 +92,8 @@ class Config:
 
     @property
     def _timing(self) -> Timing:
-        lateness = timedelta(0) if self.lateness is None else duration("lateness", self.lateness)
-        return Timing(lateness, None if self.lifetime is None else duration("lifetime", self.lifetime))
+        lifetime = None if self.lifetime is None else duration("lifetime", self.lifetime)
+        return Timing(duration("lateness", self.lateness), lifetime)
 
     def _check(self) -> None:
         if not _NAME.fullmatch(self.name):

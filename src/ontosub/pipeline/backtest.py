@@ -18,10 +18,10 @@ from pyspark.sql import SparkSession
 
 from ontosub.composite import Detector
 from ontosub.composite.moments import FOREVER
-from ontosub.composite.table import table_of
+from ontosub.composite.table import feed, table_of
 from ontosub.model.composite import Composite
 from ontosub.pipeline.checkpoint import State
-from ontosub.pipeline.composing import Composed, Operands, Timing, fed
+from ontosub.pipeline.composing import Composed, Operands, Timing, matches_in
 from ontosub.pipeline.plan import Plan
 from ontosub.pipeline.staging import Outcome
 from ontosub.pipeline.standing import Say
@@ -81,7 +81,7 @@ def _detected(composites: Mapping[str, Composite], timing: Timing, files: Iterab
     detector = Detector(lifetime=timing.lifetime)
     for composite in composites.values():
         detector.subscribe(composite)
-    unused = fed(detector, files)
+    unused = feed(detector, matches_in(files))
     return Composed(detector.advance_to(FOREVER - 1), unused)
 
 

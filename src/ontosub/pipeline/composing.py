@@ -1,32 +1,27 @@
 """Composite events in a pipeline: one detector in the driver, which sees the matches of every micro-batch.
 
-    <batch>.json      what the detector holds after a micro-batch
-
-It is stored before the batch counts as done. So a batch that Spark repeats is composed again from what was held before
-it, and the next one goes on from what was stored with it: nothing is detected twice, and nothing is missed.
+What it goes through is on the disk before a batch counts as done. So a batch that Spark repeats is composed again from
+what was held before it, and the next one goes on from there: nothing is detected twice, and nothing is missed.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontosub.composite import Detection, Detector
 from ontosub.composite.moments import ticks_of
 from ontosub.composite.table import Fed, feed
-from ontosub.disk import replace_file, sync
+from ontosub.languages.composite import to_text
+from ontosub.matching.batch import MATCHES
 from ontosub.model.composite import Composite
-from ontosub.model.errors import UsageError
-
-_VERSION = 1
-"""Of what is stored."""
+from ontosub.pipeline.composing_history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +56,10 @@ class Timing:
 
 
 class Composing:
-    """The detector of a pipeline, and the folder where it is stored."""
+    """The detector of a pipeline, and the folder of its history."""
 
     def __init__(self, folder: Path, timing: Timing) -> None:
-        self._folder, self._timing = folder, timing
+        self._history, self._timing = History(folder), timing
         self._live: tuple[int, Detector] | None = None
 
     def compose(
@@ -74,79 +69,68 @@ class Composing:
 
         `latest` is when the last match of the batch ends, of any subscription: the watermark follows it.
         """
+        self._history.begin(batch)
+        live, self._live = self._live, None  # until all is stored
         if not composites:
-            self._forget()
+            self._history.end(batch)
             return Composed([], Fed(0, 0))
-        detector = self._before(batch, composites)
-        self._live = None  # until what it holds then is stored
-        unused = fed(detector, files)
-        found: list[Detection] = []
-        if latest is not None:
-            # A match that ends exactly so much earlier is still in time.
-            found = detector.advance_to(latest - ticks_of(self._timing.lateness) - 1)
-        self._store(batch, detector)
+        if live is not None and live[0] == batch - 1:
+            detector, former = live[1], set(live[1].composites)
+        else:
+            detector, former = self._before(batch, composites)
+        has_changed = _adopt(detector, composites) or former != composites.keys()
+        matches = matches_in(files)
+        # A match that ends exactly so much earlier is still in time.
+        watermark = None if latest is None else latest - ticks_of(self._timing.lateness) - 1
+        composed = _taken(detector, matches, watermark)
+        self._history.add(batch, matches, watermark)
+        if has_changed or self._history.is_long(batch):
+            self._history.keep(batch, {"lifetime": self._lifetime, "detector": detector.state()})
+        self._history.done()
         self._live = batch, detector
-        return Composed(found, unused)
+        return composed
 
-    def _before(self, batch: int, composites: Mapping[str, Composite]) -> Detector:
-        """Return the detector as it was before a batch, with the composites that stand now."""
-        if self._live is not None and self._live[0] == batch - 1:
-            return _adopted(self._live[1], composites)
-        former = [number for number in self._stored() if number < batch]
-        if former:
-            state = self._read(self._path(max(former)))
-            return Detector.restored(state, dict(composites), lifetime=self._timing.lifetime)
-        return _adopted(Detector(lifetime=self._timing.lifetime), composites)
+    def _before(self, batch: int, composites: Mapping[str, Composite]) -> tuple[Detector, set[str]]:
+        """Return the detector as it was before a batch, but only with composites that still stand, and what it had."""
+        state = self._history.state(batch)
+        if state is None:
+            return Detector(lifetime=self._timing.lifetime), set()
+        known = {name: text for name, (text, _) in state["detector"]["composites"].items()}
+        kept = {name: each for name, each in composites.items() if known.get(name) == to_text(each.pattern)}
+        lifetime = None if state["lifetime"] is None else timedelta(microseconds=state["lifetime"])
+        detector = Detector.restored(state["detector"], kept, lifetime=lifetime)
+        for matches, watermark in self._history.since(batch):
+            _taken(detector, matches, watermark)
+        if lifetime != self._timing.lifetime:
+            detector = Detector.restored(detector.state(), kept, lifetime=self._timing.lifetime)
+        return detector, set(known)
 
-    def _read(self, path: Path) -> dict[str, Any]:
-        try:
-            told = json.loads(path.read_bytes())
-            version, state = told["version"], told["detector"]
-        except (ValueError, LookupError, TypeError) as error:
-            raise UsageError(f"state: {path}: cannot be read: {error}") from error
-        if version != _VERSION:
-            raise UsageError(f"state: {path}: made by another version of Ontosub: run that one, or give another folder")
-        found: dict[str, Any] = state
-        return found
-
-    def _store(self, batch: int, detector: Detector) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        told = {"version": _VERSION, "detector": detector.state()}
-        replace_file(self._path(batch), [json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()])
-        sync(self._folder)
-        for number in self._stored():
-            if number not in (batch - 1, batch):  # the batch may come again until all of it is done
-                self._path(number).unlink()
-
-    def _forget(self) -> None:
-        self._live = None
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _stored(self) -> list[int]:
-        return [int(path.stem) for path in self._folder.glob("*.json")]
-
-    def _path(self, batch: int) -> Path:
-        return self._folder / f"{batch}.json"
+    @property
+    def _lifetime(self) -> int | None:
+        return None if self._timing.lifetime is None else ticks_of(self._timing.lifetime)
 
 
-def fed(detector: Detector, files: Iterable[Path]) -> Fed:
-    """Give a detector the matches in some files, and return how many of them it did not use."""
-    late = untimed = 0
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            for number in range(file.num_row_groups):
-                unused = feed(detector, file.read_row_group(number))
-                late, untimed = late + unused.late, untimed + unused.untimed
-    return Fed(late, untimed)
+def _taken(detector: Detector, matches: pa.Table, watermark: int | None) -> Composed:
+    unused = feed(detector, matches)
+    return Composed([] if watermark is None else detector.advance_to(watermark), unused)
 
 
-def _adopted(detector: Detector, composites: Mapping[str, Composite]) -> Detector:
-    """Return a detector with the composites that stand now; those that it has go on where they were."""
-    for name, former in detector.composites.items():
-        if name not in composites or composites[name].pattern != former.pattern:
-            detector.unsubscribe(name)
-    standing = detector.composites
-    for name, composite in composites.items():
-        if name not in standing:
-            detector.subscribe(composite)
-    return detector
+def matches_in(files: Iterable[Path]) -> pa.Table:
+    """Return the matches in some files, as a table."""
+    return pa.concat_tables([MATCHES.empty_table(), *(pq.read_table(path).cast(MATCHES) for path in files)])
+
+
+def _adopt(detector: Detector, composites: Mapping[str, Composite]) -> bool:
+    """Have the composites that stand now, and say whether they were others; those that stay go on where they were."""
+    former = detector.composites
+    gone = [name for name, each in former.items() if not _is_same(composites.get(name), each)]
+    for name in gone:
+        detector.unsubscribe(name)
+    new = [each for name, each in composites.items() if name not in former or name in gone]
+    for composite in new:
+        detector.subscribe(composite)
+    return bool(gone or new)
+
+
+def _is_same(wanted: Composite | None, standing: Composite) -> bool:
+    return wanted is standing or (wanted is not None and wanted.pattern == standing.pattern)

@@ -117,6 +117,14 @@ class TestRuns:
         assert [(each.outcome.late, each.outcome.untimed) for each in run.done] == [(1, 1)]
         assert sink.detected() == composed(folder, [*in_time, sold(350, 91), sold(999, 200)])
 
+    def test_another_lateness_does_not_change_what_was(self, spark, plan, log, sold, folder, rules):
+        """What had been decided stays decided, and what had not been is told."""
+        sink, sales = Kept(), [sold(price, second) for second, price in enumerate(PRICES * 2)]
+        for part, lateness in ((sales[:14], "10 s"), (sales[14:], "0 s")):
+            log.append(part)
+            run_once(plan(sink, lateness=lateness), spark)
+        assert sink.detected() == composed(folder, sales)
+
     def test_how_long_a_match_lives(self, spark, plan, log, sold, rules):
         log.append([sold(500, 0), sold(300, 20), sold(500, 100), sold(300, 105), sold(999, 200)])
         sink = Kept()
@@ -179,20 +187,40 @@ class TestStored:
         composing = Composing(tmp_path / "kept", Timing())
         for batch in range(5):
             composing.compose(batch, composites, [], batch)
-        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["3.json", "4.json"]
+        kept = [f"{batch}.arrow" for batch in range(1, 5)]
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0.json", *kept]
 
-    def test_is_gone_with_the_last_composite(self, tmp_path, composites):
+    def test_only_what_is_needed_is_there(self, tmp_path, composites):
+        """After some batches what is held is stored, and the matches before are gone when the next one comes."""
         composing = Composing(tmp_path / "kept", Timing())
-        composing.compose(0, composites, [], 0)
-        composing.compose(1, {}, [], 1)
-        assert not (tmp_path / "kept").exists()
+        for batch in range(102):
+            composing.compose(batch, composites, [], batch)
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["100.json", "101.arrow"]
 
-    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"version": 0, "detector": {}}'])
-    def test_cannot_be_read(self, tmp_path, composites, text):
+    def test_nothing_is_stored_without_composites(self, tmp_path, composites):
+        composing = Composing(tmp_path / "kept", Timing())
+        composing.compose(0, {}, [], 0)
+        assert not (tmp_path / "kept").exists()
+        composing.compose(1, composites, [], 1)
+        for batch in range(2, 5):
+            composing.compose(batch, {}, [], batch)
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["2.json"]
+
+    @pytest.mark.parametrize("name", ["0.json", "1.arrow"])
+    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"version": 0, "state": {}}'])
+    def test_cannot_be_read(self, tmp_path, composites, name, text):
+        composing = Composing(tmp_path / "kept", Timing())
+        for batch in range(2):
+            composing.compose(batch, composites, [], batch)
+        (tmp_path / "kept" / name).write_text(text)
+        with pytest.raises(UsageError, match=rf"state: .*{name}: (cannot be read|made by another version)"):
+            Composing(tmp_path / "kept", Timing()).compose(2, composites, [], 2)
+
+    def test_what_a_crash_has_left_half_written(self, tmp_path, composites):
         Composing(tmp_path / "kept", Timing()).compose(0, composites, [], 0)
-        (tmp_path / "kept" / "0.json").write_text(text)
-        with pytest.raises(UsageError, match=r"state: .*0\.json: (cannot be read|made by another version)"):
-            Composing(tmp_path / "kept", Timing()).compose(1, composites, [], 1)
+        (tmp_path / "kept" / "1.json.partial").write_text("{")
+        Composing(tmp_path / "kept", Timing()).compose(1, composites, [], 1)
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0.json", "1.arrow"]
 
     def test_what_stands_inside_is_told_to_nobody(self, rules):
         (rules / "round.composite").write_text(ROUND)

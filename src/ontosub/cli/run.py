@@ -230,8 +230,9 @@ def _show_json(found: Backtest) -> None:
 
 def _show(found: Backtest) -> None:
     for fired in found.fired:
-        of = "composite" if fired.subscription_id in found.composites else f"of {found.outcome.payloads:,} payloads'"
-        typer.echo(f"{fired.subscription_id}: {fired.events:,} {of} events")
+        is_composite = fired.subscription_id in found.composites
+        of = "composite events" if is_composite else f"of {found.outcome.payloads:,} payloads' events"
+        typer.echo(f"{fired.subscription_id}: {fired.events:,} {of}")
         for sample in fired.samples:
             answers = "; ".join(
                 ", ".join(f"?{name} = {term}" for name, term in binding.items()) for binding in sample["bindings"]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ontosub.cli import app
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "auction" / "pipeline.toml"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def refused(*arguments: object) -> str:
@@ -54,8 +54,9 @@ class TestRefused:
 
 @pytest.mark.xdist_group("spark")
 class TestExample:
-    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ontosub", "run", str(EXAMPLE), *map(str, arguments)]
+    def run(self, *arguments: object, example: str = "auction") -> subprocess.CompletedProcess[str]:
+        config = EXAMPLES / example / "pipeline.toml"
+        command = [sys.executable, "-m", "ontosub", "run", str(config), *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
 
     def test_runs(self, tmp_path):
@@ -74,3 +75,10 @@ class TestExample:
         assert fired["made-in-usa"] == 4
         assert sum(fired.values()) == 12
         assert not (tmp_path / "state").exists()
+
+    def test_backtest_with_a_composite(self, tmp_path):
+        done = self.run("--backtest", "--samples", 1, "--json", "--state", tmp_path / "state", example="sensors")
+        assert done.returncode == 0, done.stderr
+        fired = {row["subscription"]: row for row in map(json.loads, done.stdout.splitlines())}
+        assert fired["smoke"]["events"] == fired["heat"]["events"] == fired["fire"]["events"] == 1
+        assert fired["fire"]["samples"][0]["events"] == ["smoke.cloudevent", "heat.cloudevent"]

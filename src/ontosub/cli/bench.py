@@ -188,7 +188,7 @@ def _time_composites(events: int, seed: int, sizes: list[int]) -> None:
 
 
 def _time_composing(events: int, seed: int, sizes: list[int]) -> None:
-    from ontosub.bench.composing import throughput
+    from ontosub.bench.composing import pipeline_rate, throughput
     from ontosub.bench.composite import matches, mixed
     from ontosub.spark.embedded import session
 
@@ -197,10 +197,12 @@ def _time_composing(events: int, seed: int, sizes: list[int]) -> None:
     stream = matches(events, seed)
     for size in sizes:
         with TemporaryDirectory(prefix="ontosub-bench-") as folder:
-            found = throughput(spark, Path(folder), mixed(size, seed), stream)
+            found = throughput(spark, Path(folder, "stage"), mixed(size, seed), stream)
+            alone = pipeline_rate(Path(folder, "pipeline"), mixed(size, seed), stream)
         typer.echo(
             f"{size:,} composites of all kinds on Spark, {events:,} matches: {found.overall:,.0f} matches/s on "
-            f"{found.cores} cores, {found.best:,.0f} in the best micro-batch; {found.detections:,} detections"
+            f"{found.cores} cores, {found.best:,.0f} in the best micro-batch; {found.detections:,} detections; "
+            f"{alone:,.0f} in the driver of a pipeline, with its history"
         )
     spark.stop()
 

@@ -67,8 +67,8 @@ def read_subscriptions(
     for written_in, group in texts.items():
         waiting = shown(list(group.items()), "reading subscriptions") if written_in != "mdv" else ()
         read.update(_parsed_rules(group) if written_in == "mdv" else _parsed(waiting, written_in))
-    operands = {name: each for name, each in read.items() if isinstance(each, Subscription)}
-    for made in composite.parse_each(composites, names={**(names or {}), **operands}):
+    operands = {**(names or {}), **{name: each for name, each in read.items() if isinstance(each, Subscription)}}
+    for made in composite.parse_each(composites, names=operands, faulty=read.keys() - operands.keys()):
         read.update(made)
     results = [(name, read[name]) for name in files]
     return Subscribed(

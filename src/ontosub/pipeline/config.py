@@ -31,7 +31,8 @@ from ontosub.model.errors import UsageError
 from ontosub.pipeline.checkpoint import State
 from ontosub.pipeline.composing import Timing
 from ontosub.pipeline.plan import Plan
-from ontosub.pipeline.standing import SavedIndex, Say, ShardedCopy, Standing, WatchedFiles
+from ontosub.pipeline.standing import SavedIndex, Say, ShardedCopy, Standing
+from ontosub.pipeline.watched_files import WatchedFiles
 from ontosub.sinks import Sink
 from ontosub.sinks.kinds import SINKS
 from ontosub.spark.decoding import decode

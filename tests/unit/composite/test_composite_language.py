@@ -199,7 +199,9 @@ def test_what_is_wrong_with_some_does_not_hide_the_others():
     found, faults = parse_each(texts, names=KNOWN)
     assert list(found) == ["good", "better"]
     assert found == parse_all({name: texts[name] for name in found}, names=KNOWN)
-    assert list(faults) == ["broken", "user", "q", "p", "huge", "hugest"]  # causes before what follows from them
+    at = list(faults).index
+    for cause, following in (("broken", "user"), ("q", "p"), ("huge", "hugest")):
+        assert at(cause) < at(following)
     told = {name: (fault.line, fault.column, fault.message) for name, fault in faults.items() if name != "huge"}
     assert told == {
         "broken": (1, 3, '"and not" needs a window'),
@@ -252,8 +254,27 @@ def test_composites_of_composites_cannot_explode():
     with pytest.raises(LimitError, match="too large"):
         parse_all(texts, names=KNOWN)
     chain = {f"c{n}": f"c{n + 1}" for n in range(2000)} | {"c2000": "a"}
-    with pytest.raises(LimitError, match="too deeply"):
-        parse_all(chain, names=KNOWN)
+    for texts in (chain, dict(reversed(chain.items()))):
+        assert parse_all(texts, names=KNOWN)["c0"].pattern == Composite.parse("a", id="x", names=KNOWN).pattern
+
+
+@pytest.mark.parametrize("suffix", [" or a)", " times 2)"])
+def test_nesting_in_many_texts_is_no_deeper_than_in_one(suffix):
+    texts = {f"c{n}": "(" * 28 + f"c{n + 1}" + suffix * 28 for n in range(40)} | {"c40": "a"}
+    found, faults = parse_each(texts, names=KNOWN)
+    assert {"c40", "c39"} >= found.keys() >= {"c40"}
+    assert any(isinstance(fault, LimitError) for fault in faults.values())
+
+
+def test_a_name_that_cannot_be_used_is_not_called_unknown():
+    _, faults = parse_each({"c": "a before broken"}, names=KNOWN, faulty=["broken"])
+    assert faults["c"].message == '"broken" cannot be used'
+
+
+def test_a_limit_of_an_inline_subscription_is_told_where_it_stands():
+    text = "a before\n  sparql { SELECT ?x { ?x <urn:p> ?o FILTER(" + "(" * 5000 + "1" + ")" * 5000 + ") } } within 1 h"
+    with pytest.raises(LimitError, match=r"line 2, column 3: the inline subscription: nested too deeply"):
+        Composite.parse(text, id="c", names=KNOWN)
 
 
 def without_per(pattern):

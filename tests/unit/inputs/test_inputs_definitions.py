@@ -51,7 +51,7 @@ def test_faults_do_not_hide_others(tmp_path):
         "bad.composite": (1, "the text ends too early"),
         "circle.composite": (2, '"circle" leads back to itself'),
         "late.composite": (1, '"and not" needs a window'),
-        "lost.composite": (1, 'there is no subscription "worse"'),
+        "lost.composite": (1, '"worse" cannot be used'),
         "user.composite": (3, '"bad" cannot be used'),
         "worse.rq": (1, "the query ends too early"),
     }

@@ -6,7 +6,8 @@ import pytest
 from ontosub import Matcher, Ontology, Subscription
 from ontosub.model.errors import IndexDirectoryError, UsageError
 from ontosub.pipeline.snapshots import Snapshots
-from ontosub.pipeline.standing import SavedIndex, WatchedFiles
+from ontosub.pipeline.standing import SavedIndex
+from ontosub.pipeline.watched_files import WatchedFiles
 
 ANY = "SELECT ?s { ?s ?p ?o }"
 
@@ -166,6 +167,55 @@ class TestComposites:
         assert watched.ids == former.ids
         assert watched.files.composites == former.files.composites
         assert (folder / "index" / "manifest").read_bytes() == generation
+
+    def test_two_files_with_one_id(self, folder):
+        """It is told; what stood stays, and all others go on changing."""
+        watched, rules = Watched(folder), folder / "rules"
+        (rules / "pair.composite").write_text(self.INSIDE)
+        standing = watched.ids
+        for name in ("all.composite", "sub/pair.composite"):
+            (rules / name).parent.mkdir(exist_ok=True)
+            (rules / name).write_text("cheap before cheap within 1 h")
+        (rules / "new.rq").write_text(ANY)
+        assert watched.ids == standing | {"new"}
+        assert watched.files.composites.keys() == {"pair"}
+        assert sorted(told.partition("id ")[2] for told in watched.said) == ["'all': rename one", "'pair': rename one"]
+        assert watched.ids == standing | {"new"}
+        assert len(watched.said) == 2  # not again before something changes
+        (rules / "all.composite").unlink()
+        (rules / "pair.composite").unlink()
+        assert watched.ids == {"cheap", "all", "new"}
+        assert watched.files.composites["pair"].subscription_ids == {"cheap"}
+        (rules / "all.rq").unlink()
+        assert watched.ids == {"cheap", "new"}
+
+    def test_one_whose_inside_the_matcher_refuses_stays_as_it_was(self, folder):
+        path = folder / "rules" / "pair.composite"
+        path.write_text(self.INSIDE)
+        watched = Watched(folder)
+        standing, former = watched.ids, watched.files.composites["pair"]
+        path.write_text("cheap before sparql { SELECT ?y { ?y <urn:p> ?o FILTER(<urn:f>(?o)) } } within 1 h")
+        assert watched.ids == standing
+        assert watched.files.composites == {"pair": former}
+        assert len(watched.said) == 1
+
+    def test_is_made_of_what_stands_not_of_what_was_refused(self, folder):
+        (folder / "rules" / "pair.composite").write_text("cheap before all within 1 h")
+        watched = Watched(folder)
+        former = watched.files.composites["pair"]
+        (folder / "rules" / "all.rq").write_text("SELECT ?other { ?other <urn:p> ?o FILTER(<urn:f>(?o)) }")
+        assert watched.ids == {"cheap", "all"}
+        assert watched.files.composites == {"pair": former}
+
+    def test_nothing_hangs_or_ends_it(self, folder):
+        watched, rules = Watched(folder), folder / "rules"
+        for number in range(40):
+            nested = "(" * 28 + f"c{number + 1}" + " times 2)" * 28
+            (rules / f"c{number}.composite").write_text(nested)
+        (rules / "c40.composite").write_text("cheap")
+        (rules / "bytes.composite").write_bytes(b"\xff\xfe")
+        assert watched.ids == {"cheap", "all"}
+        assert len(watched.said) >= 40
 
 
 class TestSnapshots:

@@ -48,11 +48,11 @@ def read_duration(text: str, start: int = 0, *, or_nothing: bool = False) -> tup
     except OverflowError:
         duration = WINDOW_MAX * 2
     if found["sign"] == "-":
-        raise Fault(f"the duration {shown(found[0])} is negative", "A window is a length of time: leave out the minus.")
+        raise Fault(f"the duration {shown(found[0])} is negative", "It is a length of time: leave out the minus.")
     if not duration and not or_nothing:
         raise Fault(f"the duration {shown(found[0])} is nothing", "For events at the same time, use parallel.")
     if duration > WINDOW_MAX:
-        hint = f"A window has at most {WINDOW_MAX.days:,} days, and what it holds is kept so long."
+        hint = f"At most {WINDOW_MAX.days:,} days are allowed: what is held is kept so long."
         raise Fault(f"the duration {shown(found[0])} is absurd", hint)
     return duration, found.end()
 

@@ -12,7 +12,7 @@ from ontosub.languages.prologue import Prologue
 from ontosub.languages.sparql.checks import visible_variables
 from ontosub.languages.sparql.source import Source
 from ontosub.languages.sparql.syntax import Construct, Select
-from ontosub.model.errors import LanguageError, Span, UsageError
+from ontosub.model.errors import LanguageError, LimitError, Span, UsageError
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import Variable
 
@@ -36,6 +36,10 @@ def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Sub
         return _PARSERS[tree.language](text, id=f"{tree.language}:{digest}")
     except LanguageError as error:
         raise _moved(error, declared, tree, source) from None
+    except LimitError as error:
+        # Its place, which stands before what it says, is one in the inner text.
+        told = re.sub(r"^line \d+, column \d+: ", "", str(error).partition("\n")[0])
+        raise source.limit(f"the inline subscription: {told}", tree.span, "Make it smaller.") from None
 
 
 def is_written_in(text: str, subscription: Subscription) -> bool:

@@ -7,6 +7,7 @@ the pattern: a variable that appears in two places stands for the same value in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from heapq import nsmallest
 
 from ontosub.languages.composite.inline import answer_variables, inline_subscription
 from ontosub.languages.composite.syntax import (
@@ -244,6 +245,6 @@ def lookup_in(names: Mapping[str, Operand], source: Source) -> Lookup:
 
 def unknown(name: str, names: Iterable[str], source: Source, span: Span) -> Exception:
     """Return the error that there is no such name."""
-    known = ", ".join(sorted(names)[:10]) or "none"
+    known = ", ".join(nsmallest(10, names)) or "none"
     hint = f"Known are {known}. A name with other characters than letters, digits, - and _ is written in quotes."
     return source.error(f'there is no subscription "{shown(name)}"', span, hint)

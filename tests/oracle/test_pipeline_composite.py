@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from composite_cases import drawn, expected, pieces, shown
 from ontosub.composite import Detector
 from ontosub.composite.moments import FOREVER
-from ontosub.composite.table import feed, latest_of
+from ontosub.composite.table import Fed, feed, latest_of
 from ontosub.composite.table import table_of as detections_table
 from ontosub.pipeline import composing_history
 from ontosub.pipeline.composing import Composing, Timing
@@ -27,30 +27,29 @@ def _short_stretches(monkeypatch):
 
 
 class Pipeline:
-    """A pipeline that composes, is cut off, and composes again what was not done."""
+    """A pipeline that composes, is cut off, and composes again what was not done; its lifetime may be another then."""
 
-    def __init__(self, folder: Path, case, random: Random) -> None:
-        self._folder, self._random = folder, random
-        self._timing = Timing(timedelta(microseconds=case.lateness), case.lifetime)
-        self._composing = Composing(folder / "state", self._timing)
+    def __init__(self, folder: Path, lateness: int, random: Random) -> None:
+        self._folder, self._random, self._lateness = folder, random, timedelta(microseconds=lateness)
+        self._composing: Composing | None = None
 
-    def compose(self, number: int, composites, others, piece, latest):
+    def compose(self, number: int, composites, others, piece, latest, lifetime):
         """Compose a batch; where it is cut off, with other composites at first."""
         middle = self._random.randint(0, len(piece))
         files = [self._folder / f"{part}.parquet" for part in range(2)]
         for file, part in zip(files, (piece[:middle], piece[middle:]), strict=True):
             pq.write_table(table_of(part), file)
         while self._random.random() < 0.3:
-            self._composing.compose(number, self._random.choice([composites, others]), files, latest)
-            self._restart(0.5)
-        self._restart(0.3)
-        detections, unused = self._composing.compose(number, composites, files, latest)
-        assert unused == (0, 0)
-        return detections
+            chosen = self._random.choice([composites, others])
+            self._running(lifetime, 0.5).compose(number, chosen, files, latest)
+        return self._running(lifetime, 0.3).compose(number, composites, files, latest)
 
-    def _restart(self, chance: float) -> None:
-        if self._random.random() < chance:
-            self._composing = Composing(self._folder / "state", self._timing)
+    def _running(self, lifetime, chance: float) -> Composing:
+        """Return what composes: another process now and then, and for another lifetime."""
+        if self._composing is None or self._lifetime != lifetime or self._random.random() < chance:
+            self._lifetime = lifetime
+            self._composing = Composing(self._folder / "state", Timing(self._lateness, lifetime))
+        return self._composing
 
 
 def batches(case, random: Random):
@@ -66,31 +65,41 @@ def test_composed_is_what_the_detector_finds(seed):
     case, random = drawn(seed), Random(seed)
     composites, found = {each.id: each for each in case.composites}, []
     with TemporaryDirectory() as folder:
-        pipeline = Pipeline(Path(folder), case, random)
+        pipeline = Pipeline(Path(folder), case.lateness, random)
         for number, (piece, latest) in enumerate(batches(case, random)):
-            found += pipeline.compose(number, composites, composites, piece, latest)
+            detections, unused = pipeline.compose(number, composites, composites, piece, latest, case.lifetime)
+            assert unused == (0, 0)
+            found += detections
     assert shown(detections_table(found).to_pylist()) == expected(case)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_composites_that_come_and_go(seed):
-    """What each batch decides is what a detector decides that is never cut off; without composites there is none."""
+    """What each batch decides is what a detector decides that is never cut off; without composites there is none.
+
+    Some matches come too late, and lifetimes change, too.
+    """
     case, random = drawn(seed), Random(seed)
-    never_cut = Detector(lifetime=case.lifetime)
+    lateness, lifetime = random.choice([case.lateness, 0]), case.lifetime
+    never_cut = Detector(lifetime=lifetime)
     with TemporaryDirectory() as folder:
-        pipeline = Pipeline(Path(folder), case, random)
+        pipeline = Pipeline(Path(folder), lateness, random)
         for number, (piece, latest) in enumerate(batches(case, random)):
             share = random.choice([0.0, 0.5, 0.8, 1.0])
             standing, others = ({each.id: each for each in case.composites if random.random() < share} for _ in "ab")
-            never_cut = never_cut if standing else Detector(lifetime=case.lifetime)
+            if random.random() < 0.2:
+                lifetime = random.choice([None, timedelta(microseconds=3)])
+                never_cut = Detector.restored(never_cut.state(), never_cut.composites, lifetime=lifetime)
+            never_cut = never_cut if standing else Detector(lifetime=lifetime)
             for name in never_cut.composites.keys() - standing.keys():
                 never_cut.unsubscribe(name)
             for each in standing.values():
                 never_cut.subscribe(each)
-            wanted = []
+            wanted, unused = [], Fed(0, 0)
             if standing:
-                feed(never_cut, table_of(piece))
-                wanted = [] if latest is None else never_cut.advance_to(latest - case.lateness - 1)
-            found = pipeline.compose(number, standing, others, piece, latest)
-            assert [each.key for each in found] == [each.key for each in wanted]
+                unused = feed(never_cut, table_of(piece))
+                wanted = [] if latest is None else never_cut.advance_to(latest - lateness - 1)
+            found = pipeline.compose(number, standing, others, piece, latest, lifetime)
+            assert [each.key for each in found.detections] == [each.key for each in wanted]
+            assert found.unused == unused

@@ -24,6 +24,10 @@ def ticks(moment: datetime) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
+LAST = ticks(_LAST)
+"""The last moment of the calendar."""
+
+
 def ticks_of(duration: timedelta) -> int:
     """Return the microseconds of a duration."""
     return (duration.days * 86_400 + duration.seconds) * 1_000_000 + duration.microseconds

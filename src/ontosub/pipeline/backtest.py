@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from ontosub.composite import Detector
+from ontosub.composite import Detection, Detector
 from ontosub.composite.moments import FOREVER
-from ontosub.composite.table import feed, table_of
+from ontosub.composite.table import Fed, feed, latest_of, spans_of, table_of
 from ontosub.model.composite import Composite
 from ontosub.pipeline.checkpoint import State
 from ontosub.pipeline.composing import Composed, Operands, Timing, matches_in
@@ -26,6 +26,9 @@ from ontosub.pipeline.plan import Plan
 from ontosub.pipeline.staging import Outcome
 from ontosub.pipeline.standing import Say
 from ontosub.pipeline.work import Work
+
+_ROWS_MAX = 100_000
+"""How many matches are composed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,14 @@ def _detected(composites: Mapping[str, Composite], timing: Timing, files: Iterab
     detector = Detector(lifetime=timing.lifetime)
     for composite in composites.values():
         detector.subscribe(composite)
-    unused = feed(detector, matches_in(files))
-    return Composed(detector.advance_to(FOREVER - 1), unused)
+    matches, found, untimed = matches_in(files), list[Detection](), 0
+    in_order = matches.take(pc.sort_indices(spans_of(matches).end))
+    for start in range(0, len(in_order), _ROWS_MAX):  # so that the detector may forget
+        piece = in_order.slice(start, _ROWS_MAX)
+        untimed += feed(detector, piece).untimed
+        latest = latest_of(piece)
+        found += detector.advance_to(latest - 1) if latest is not None else []
+    return Composed([*found, *detector.advance_to(FOREVER - 1)], Fed(0, untimed))
 
 
 @dataclass(frozen=True, slots=True)

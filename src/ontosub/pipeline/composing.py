@@ -56,11 +56,12 @@ class Timing:
 
 
 class Composing:
-    """The detector of a pipeline, and the folder of its history."""
+    """The detector of a pipeline, and the folder of its history. Raises UsageError when that cannot be read."""
 
     def __init__(self, folder: Path, timing: Timing) -> None:
         self._history, self._timing = History(folder), timing
         self._live: tuple[int, Detector] | None = None
+        self._history.check()
 
     def compose(
         self, batch: int, composites: Mapping[str, Composite], files: Iterable[Path], latest: int | None
@@ -75,10 +76,10 @@ class Composing:
             self._history.end(batch)
             return Composed([], Fed(0, 0))
         if live is not None and live[0] == batch - 1:
-            detector, former = live[1], set(live[1].composites)
+            detector, has_changed = live[1], False
         else:
-            detector, former = self._before(batch, composites)
-        has_changed = _adopt(detector, composites) or former != composites.keys()
+            detector, has_changed = self._before(batch, composites)
+        has_changed |= _adopt(detector, composites)
         matches = matches_in(files)
         # A match that ends exactly so much earlier is still in time.
         watermark = None if latest is None else latest - ticks_of(self._timing.lateness) - 1
@@ -90,20 +91,24 @@ class Composing:
         self._live = batch, detector
         return composed
 
-    def _before(self, batch: int, composites: Mapping[str, Composite]) -> tuple[Detector, set[str]]:
-        """Return the detector as it was before a batch, but only with composites that still stand, and what it had."""
+    def _before(self, batch: int, composites: Mapping[str, Composite]) -> tuple[Detector, bool]:
+        """Return the detector as it was before a batch, and whether it is another one for what is asked for now.
+
+        Composites that do not stand any more are left out, and the lifetime is that of now.
+        """
         state = self._history.state(batch)
         if state is None:
-            return Detector(lifetime=self._timing.lifetime), set()
+            return Detector(lifetime=self._timing.lifetime), True
         known = {name: text for name, (text, _) in state["detector"]["composites"].items()}
         kept = {name: each for name, each in composites.items() if known.get(name) == to_text(each.pattern)}
         lifetime = None if state["lifetime"] is None else timedelta(microseconds=state["lifetime"])
         detector = Detector.restored(state["detector"], kept, lifetime=lifetime)
         for matches, watermark in self._history.since(batch):
             _taken(detector, matches, watermark)
-        if lifetime != self._timing.lifetime:
+        lives_otherwise = lifetime != self._timing.lifetime
+        if lives_otherwise:
             detector = Detector.restored(detector.state(), kept, lifetime=self._timing.lifetime)
-        return detector, set(known)
+        return detector, lives_otherwise or len(kept) < len(known)
 
     @property
     def _lifetime(self) -> int | None:

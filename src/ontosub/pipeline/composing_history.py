@@ -10,6 +10,7 @@ every batch would take longer than all else where much is held.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,14 @@ class History:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
+    def check(self) -> None:
+        """Raise UsageError when the last state cannot be read."""
+        self.state(sys.maxsize)
+
     def begin(self, batch: int) -> None:
         """Leave only what tells what was held before a batch: it may have been tried before, and was not done."""
         base = self._base(batch)
-        for path in list(self._folder.glob("*.*")):
+        for path in list(self._folder.glob("[0-9]*.*")):
             number = int(path.name.partition(".")[0])
             if base is None or not (path == self._state(base) or base < number < batch):
                 path.unlink()
@@ -104,7 +109,7 @@ class History:
 
     def _base(self, batch: int) -> int | None:
         """Return after which batch the last state before this one was stored."""
-        stored = [int(path.stem) for path in self._folder.glob("*.json")]
+        stored = [int(path.stem) for path in self._folder.glob("[0-9]*.json")]
         return max((number for number in stored if number < batch), default=None)
 
     def _state(self, batch: int) -> Path:

@@ -6,14 +6,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from ontosub import CompositeMatcher, Event, Ontology
+from ontosub import CompositeMatcher, Event, Ontology, Subscription
 from ontosub.inputs.definitions import read_subscriptions
+from ontosub.languages.composite import parse_all
 from ontosub.model.errors import UsageError
 from ontosub.pipeline.backtest import backtest
 from ontosub.pipeline.composing import Composing, Operands, Timing
 from ontosub.pipeline.running import PipelineError
+from oracle.composite_definition import Fact
+from spark_streams import table_of
 from unit.pipeline.runs import Kept, Run, until
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -183,13 +187,6 @@ class TestStored:
     def composites(self, rules):
         return read_subscriptions([rules]).composites
 
-    def test_is_there_for_the_next_batch_and_for_the_same_again(self, tmp_path, composites):
-        composing = Composing(tmp_path / "kept", Timing())
-        for batch in range(5):
-            composing.compose(batch, composites, [], batch)
-        kept = [f"{batch}.arrow" for batch in range(1, 5)]
-        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0.json", *kept]
-
     def test_only_what_is_needed_is_there(self, tmp_path, composites):
         """After some batches what is held is stored, and the matches before are gone when the next one comes."""
         composing = Composing(tmp_path / "kept", Timing())
@@ -216,11 +213,30 @@ class TestStored:
         with pytest.raises(UsageError, match=rf"state: .*{name}: (cannot be read|made by another version)"):
             Composing(tmp_path / "kept", Timing()).compose(2, composites, [], 2)
 
+    def test_a_state_that_cannot_be_read_is_told_before_anything_runs(self, tmp_path, composites):
+        Composing(tmp_path / "kept", Timing()).compose(0, composites, [], 0)
+        (tmp_path / "kept" / "0.json").write_text("{")
+        with pytest.raises(UsageError, match=r"0\.json: cannot be read"):
+            Composing(tmp_path / "kept", Timing())
+
     def test_what_a_crash_has_left_half_written(self, tmp_path, composites):
         Composing(tmp_path / "kept", Timing()).compose(0, composites, [], 0)
         (tmp_path / "kept" / "1.json.partial").write_text("{")
+        (tmp_path / "kept" / ".nfs0001").write_text("")  # of a file system, and none of ours
         Composing(tmp_path / "kept", Timing()).compose(1, composites, [], 1)
-        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0.json", "1.arrow"]
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [".nfs0001", "0.json", "1.arrow"]
+
+    def test_a_lifetime_holds_from_the_batch_on_that_it_came_with(self, tmp_path):
+        texts, ids = {"both": "a and b"}, ("a", "b")
+        composites = parse_all(texts, names={name: Subscription.parse("ASK {}", id=name) for name in ids})
+        found = []
+        for batch, (name, moment) in enumerate([("x", 1), ("a", 100), ("b", 120), ("a", 125), ("x", 500)]):
+            file = tmp_path / "matches.parquet"
+            pq.write_table(table_of([Fact(name, f"e{moment}", moment, moment, ((),), None)]), file)
+            timing = Timing(lifetime=None if batch == 0 else timedelta(microseconds=10))
+            composed = Composing(tmp_path / "kept", timing).compose(batch, composites, [file], moment)
+            found += [each.event_ids for each in composed.detections]
+        assert found == [("e125", "e120")]
 
     def test_what_stands_inside_is_told_to_nobody(self, rules):
         (rules / "round.composite").write_text(ROUND)

@@ -17,11 +17,12 @@ test: .venv/ready ## all tests but the slow proofs
 test-full: .venv/ready ## all tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-check: .venv/ready ## style, types, layers, docs
+check: .venv/ready ## style, types, layers, and that all tests can be imported
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/pytest --collect-only -qq
 
 bench: .venv/ready ## speed, as ratios against other engines in the same run; half an hour
 	mkdir -p build

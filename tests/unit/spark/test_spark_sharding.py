@@ -15,7 +15,8 @@ from ontosub.pipeline.batches import Done
 from ontosub.pipeline.config import Config
 from ontosub.pipeline.running import Running
 from ontosub.pipeline.snapshots import Snapshots
-from ontosub.pipeline.standing import ShardedCopy, WatchedFiles
+from ontosub.pipeline.standing import ShardedCopy
+from ontosub.pipeline.watched_files import WatchedFiles
 from ontosub.semantics import Entailment
 from ontosub.spark import EVENTS, accepted, decode, match, outcomes, rejected, worker_index
 from ontosub.spark.answering import matched

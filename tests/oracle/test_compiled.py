@@ -17,7 +17,7 @@ from pyoxigraph import RdfFormat
 from generators import CLASSES, INDIVIDUALS, PROPERTIES, events, ontologies, ops_patterns, patterns
 from ontosub.matching.batch import Batch
 from ontosub.matching.compiled.algorithm import Compiled
-from ontosub.matching.evaluation import Naive
+from ontosub.matching.naive import Naive
 from ontosub.model import Arc, Event, GraphPattern, Ontology, Subscription, Vertex
 from ontosub.model.terms import HOME, TYPE, NamedNode, Triple, Variable
 from ontosub.semantics import Entailment

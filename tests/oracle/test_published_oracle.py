@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from generators import BLANKS, CLASSES, INDIVIDUALS, LITERALS, PROPERTIES, events, ontologies, ops_patterns, patterns
-from ontosub.matching.evaluation import Naive
+from ontosub.matching.naive import Naive
 from ontosub.matching.published import GToPSS, IBroker, Ops
 from ontosub.model import Arc, Event, Filter, GraphPattern, MetaStatement, Ontology, Subscription, Vertex
 from ontosub.model.expression import Call, Function

@@ -11,7 +11,7 @@ from pyoxigraph import Quad, Store
 from generators import events, ontologies, patterns
 from ontosub import Matcher, Subscription
 from ontosub.matching.event_store import as_stored
-from ontosub.matching.naive import mappings
+from ontosub.matching.definition import mappings
 from ontosub.model import GraphPattern
 from ontosub.model.errors import LanguageError
 from ontosub.model.terms import TYPE, BlankNode, Literal, Variable

@@ -8,7 +8,7 @@ from ontosub.bench.workload import Workload
 from ontosub.bench.workloads import WORKLOADS, lubm, mixed, ops, templates
 from ontosub.bench.workloads.lubm.ontology import UB
 from ontosub.languages.ops.printer import to_text
-from ontosub.matching.naive import mappings
+from ontosub.matching.definition import mappings
 from ontosub.model import Subscription
 from ontosub.model.pattern import reachable
 from ontosub.model.terms import HOME, TYPE, BlankNode, Literal, NamedNode, Variable

@@ -30,7 +30,7 @@ from ontosub.matching.compiled.algorithm import Compiled
 from ontosub.matching.compiled.events.flat_tables import packed_tables
 from ontosub.matching.compiled.files import directory as directories
 from ontosub.matching.compiled.index import drafting, index, part
-from ontosub.matching.evaluation import Naive
+from ontosub.matching.naive import Naive
 from ontosub.model import Arc, Event, Filter, GraphPattern, Ontology, Subscription, Vertex
 from ontosub.model.errors import IndexDirectoryError, LimitError, OntosubError
 from ontosub.model.expression import Call, Expression, Function

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from generators import events, ontologies, ops_patterns, patterns
 from ontosub import Event, Matcher, Ontology, Subscription
 from ontosub.matching.constraints import constraints_of, restricted
-from ontosub.matching.evaluation import Evaluation
+from ontosub.matching.naive import Evaluation
 from ontosub.matching.explain import BUDGET, CONSTRAINTS_MAX, explain
-from ontosub.matching.naive import mappings
+from ontosub.matching.definition import mappings
 from ontosub.matching.showing import telling_apart
 from ontosub.semantics import Entailment
 
@@ -196,7 +196,7 @@ def test_an_explanation_tells_the_truth(ontology, pattern, event):
     """What it says holds does hold together; nothing that it says fails could be added; all facts are given."""
     graph = Entailment(ontology).event_graph(event)
     subscription = Subscription("s", (pattern,))
-    match = Evaluation(subscription, Entailment(ontology)).match(graph)
+    match = Evaluation(subscription).match(graph)
     matched = match is not None
     explanation = explain(subscription, graph, match)
     show = telling_apart([pattern], graph)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ontosub.bench.workload import Published, Workload
-from ontosub.matching.evaluation import Evaluation
-from ontosub.matching.naive import mappings
+from ontosub.matching.naive import Evaluation
+from ontosub.matching.definition import mappings
 from ontosub.model import Binding
 from ontosub.model.errors import OntosubError
 from ontosub.semantics import Entailment, EventGraph
@@ -62,7 +62,7 @@ class Reference:
     def _decide(self, graph: EventGraph, id: str) -> bool:
         subscription = self._by_id[id]
         if subscription.residual is not None:
-            return Evaluation(subscription, self._entailment).match(graph) is not None
+            return Evaluation(subscription).match(graph) is not None
         return any(next(mappings(pattern, graph), None) is not None for pattern in subscription.patterns)
 
     def _graph(self, published: Published) -> EventGraph:
@@ -85,7 +85,7 @@ class Reference:
     def check_bindings(self, engine: str, published: Published, found: Mapping[str, list[Binding]]) -> None:
         """Raise Disagreement if a subscription of the sample has other answers than `found` has for it."""
         for name in sorted(self.sample & found.keys()):
-            match = Evaluation(self._by_id[name], self._entailment).match(self._graph(published))
+            match = Evaluation(self._by_id[name]).match(self._graph(published))
             true = match.bindings if match is not None else []
             if _counted(found[name]) != _counted(true):
                 raise Disagreement(

@@ -7,6 +7,11 @@ from typing import Protocol
 
 from ontosub.model import Arc, Binding, GraphPattern, Interval, Match, Subscription
 from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
+from ontosub.semantics.budget import Budget
+
+
+BINDING_BYTES, TERM_BYTES, TRIPLE_BYTES = 300, 60, 300
+"""About what an answer takes, each term in it, and each triple that is made of it."""
 
 
 def project(pattern: GraphPattern, mu: Mapping[PatternTerm, Term]) -> Binding:
@@ -29,26 +34,34 @@ class Identified(Protocol):
     def interval(self) -> Interval | None: ...
 
 
-def match_of(subscription: Subscription, event: Identified, bindings: list[Binding]) -> Match | None:
-    """Return the match that the answers of a subscription without residual make; None when there are none."""
+def match_of(
+    subscription: Subscription, event: Identified, bindings: list[Binding], budget: Budget
+) -> Match | None:
+    """Return the match that the answers of a subscription without residual make; None when there are none.
+
+    Raises LimitError when the budget does not suffice for what CONSTRUCT makes.
+    """
     if not bindings:
         return None
     if subscription.distinct:
         bindings = without_duplicates(bindings)
-    graph = construct(subscription.template, bindings) if subscription.template else None
+    graph = construct(subscription.template, bindings, budget) if subscription.template else None
     return Match(subscription.id, event.id, bindings, graph, event.interval)
 
 
-def construct(template: Iterable[Arc], bindings: Iterable[Binding]) -> frozenset[Triple]:
+def construct(template: Iterable[Arc], bindings: Iterable[Binding], budget: Budget) -> frozenset[Triple]:
     """Return the graph that a CONSTRUCT template makes of the answers.
 
     Blank nodes of the template are new for each answer; a triple with an unbound variable, or with a term in a place
     where it cannot stand, is left out (SPARQL 1.1, section 16.2).
     """
     template = list(template)
-    return frozenset(
-        triple for row, binding in enumerate(bindings) for arc in template for triple in _instance(arc, row, binding)
-    )
+    made: set[Triple] = set()
+    for row, binding in enumerate(bindings):
+        budget.spend(1 + len(template))
+        budget.hold(TRIPLE_BYTES * len(template))
+        made.update(triple for arc in template for triple in _instance(arc, row, binding))
+    return frozenset(made)
 
 
 def _instance(arc: Arc, row: int, binding: Binding) -> Iterator[Triple]:

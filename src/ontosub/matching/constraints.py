@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ontosub.matching.naive import Mu, image_of, variables_in
+from ontosub.matching.definition import Mu, image_of, variables_in
 from ontosub.matching.showing import Show, listed
 from ontosub.model import Arc, Filter, GraphPattern, Vertex
 from ontosub.model.terms import TYPE, BlankNode, NamedNode, PatternTerm, Term, Triple

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ontosub.matching.constraints import Constraint, constraints_of, restricted
-from ontosub.matching.naive import Mu, mappings
+from ontosub.matching.definition import Mu, mappings
 from ontosub.matching.showing import Show, telling_apart
 from ontosub.model import Binding, GraphPattern, Match, Subscription
 from ontosub.model.errors import LimitError

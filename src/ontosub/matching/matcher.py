@@ -14,7 +14,7 @@ import pyarrow as pa
 from ontosub.matching.adaptive import Adaptive
 from ontosub.matching.algorithm import Algorithm, Indexed
 from ontosub.matching.batch import Batch, BatchResult
-from ontosub.matching.evaluation import Evaluation, Naive
+from ontosub.matching.naive import Evaluation, Naive
 from ontosub.matching.explain import Explanation, explain
 from ontosub.model import Diagnostic, Event, Match, Ontology, Severity, Subscription
 from ontosub.model.errors import LanguageError, OntosubWarning, UnknownSubscription, UsageError
@@ -180,7 +180,7 @@ class Matcher:
         with self._lock:
             subscription = self._get(id)
             graph = self._entailment.event_graph(event)
-            return explain(subscription, graph, Evaluation(subscription, self._entailment).match(graph))
+            return explain(subscription, graph, Evaluation(subscription).match(graph))
 
     def _warn(self, doubt: Diagnostic) -> None:
         if self._strict:

@@ -14,6 +14,7 @@ from ontosub.model.terms import (
     LITERAL_CLASS,
     TOP_CLASSES,
     TYPE,
+    BlankNode,
     Literal,
     NamedNode,
     Resource,
@@ -73,10 +74,8 @@ class EventGraph:
         from, and rdfs:Literal; and all of these have whatever the ontology puts above them.
         """
         if vertex not in self._classes:
-            own = datatype_closure(vertex.datatype) if isinstance(vertex, Literal) else TOP_CLASSES
-            # Entailed types have all that is above them already; those that no triple says are still to be widened.
-            widened = frozenset(wider for class_ in own for wider in self._hierarchy.above(class_))
-            self._classes[vertex] = widened | self.types.get(vertex, frozenset())
+            # Entailed types have all that is above them already.
+            self._classes[vertex] = own_classes(vertex, self._hierarchy) | self.types.get(vertex, frozenset())
         return self._classes[vertex]
 
     @cached_property
@@ -87,6 +86,15 @@ class EventGraph:
             if triple.predicate == TYPE and isinstance(triple.object, NamedNode):
                 types[triple.subject].add(triple.object)
         return {vertex: frozenset(classes) for vertex, classes in types.items()}
+
+    @cached_property
+    def named(self) -> dict[Resource, EventGraph]:
+        """The named graphs of the event. Nothing is concluded from them."""
+        triples: defaultdict[Resource, dict[Triple, None]] = defaultdict(dict)
+        for quad in self.event.named_graphs:
+            if isinstance(quad.graph_name, NamedNode | BlankNode):
+                triples[quad.graph_name][quad.triple] = None
+        return {name: EventGraph(self.event, self._hierarchy, known, {}) for name, known in triples.items()}
 
     @cached_property
     def by_subject(self) -> dict[Term, list[Triple]]:
@@ -102,6 +110,12 @@ class EventGraph:
     def by_predicate(self) -> dict[Term, list[Triple]]:
         """The triples of each property."""
         return _grouped(self.triples, "predicate")
+
+
+def own_classes(term: Term, hierarchy: Hierarchy) -> frozenset[NamedNode]:
+    """Return the classes that a term has for what it is, whatever is said of it: with all that is above them."""
+    own = datatype_closure(term.datatype) if isinstance(term, Literal) else TOP_CLASSES
+    return frozenset(wider for class_ in own for wider in hierarchy.above(class_))
 
 
 def _grouped(triples: frozenset[Triple], part: str) -> dict[Term, list[Triple]]:

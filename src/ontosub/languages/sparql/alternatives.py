@@ -31,12 +31,12 @@ from ontosub.languages.sparql.syntax import (
     Union,
     walk,
 )
+from ontosub.languages.sparql.graph_patterns import Triple
 from ontosub.model import pattern as patterns
 from ontosub.model.errors import Span
 from ontosub.model.expression import variables_of
 from ontosub.model.terms import BlankNode, Literal, NamedNode, PatternTerm, Variable
 
-Triple: TypeAlias = tuple[PatternTerm, NamedNode | Variable, PatternTerm]
 Mention: TypeAlias = tuple[PatternTerm, Span | None]
 """A term, and where it stands."""
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ontosub.languages.sparql.alternatives import Conjunction, Triple, alternatives_of
+from ontosub.languages.sparql.algebra import template_arc
+from ontosub.languages.sparql.alternatives import Conjunction, alternatives_of
 from ontosub.languages.sparql.checks import visible_variables
+from ontosub.languages.sparql.graph_patterns import graph_pattern
 from ontosub.languages.sparql.printer import print_query
 from ontosub.languages.sparql.source import Source
 from ontosub.languages.sparql.syntax import (
@@ -76,7 +78,7 @@ def compile_query(query: Query, source: Source) -> Compiled:
     Raises LimitError when it needs a residual that is too large.
     """
     core = _core(query)
-    template = tuple(map(_arc, query.template)) if isinstance(query, Construct) else ()
+    template = tuple(map(template_arc, query.template)) if isinstance(query, Construct) else ()
     # The answer to ASK is one, however often it is found.
     distinct = isinstance(query, Ask) or (isinstance(query, Select) and query.duplicates == "DISTINCT")
     if all(each.exact for each in core) and _adds_nothing(query):
@@ -115,13 +117,6 @@ def _answers_each_solution(query: Query) -> bool:
     """Say whether the query has an answer whenever its pattern has a solution."""
     modifiers = query.modifiers
     return not (is_grouped(query) or query.values is not None or modifiers.limit == 0 or modifiers.offset)
-
-
-def _arc(triple: TriplePattern) -> Arc:
-    verb = triple.verb
-    assert isinstance(verb, Occurrence)  # noqa: S101 - the reader refuses paths in templates
-    assert isinstance(verb.term, NamedNode | Variable)  # noqa: S101 - what the grammar says
-    return Arc(triple.subject.term, verb.term, triple.object.term, triple.span)
 
 
 def _projection(query: Query) -> tuple[Variable, ...]:
@@ -165,31 +160,3 @@ def _answers_without_solution(query: Query) -> bool:
     if isinstance(query, Describe):
         return query.targets is not None and any(isinstance(each.term, NamedNode) for each in query.targets)
     return is_grouped(query) and not query.modifiers.group_by
-
-
-def graph_pattern(
-    triples: Iterable[Triple],
-    spans: Iterable[Span | None],
-    where: Mapping[PatternTerm, Span | None],
-    filters: Iterable[patterns.Filter],
-    projection: tuple[Variable, ...],
-) -> GraphPattern:
-    """Return the pattern of some triples: a constant class is asked of its vertex, all else is an arc.
-
-    `spans` are those of the triples; `where` tells where each term is mentioned first.
-    """
-    classes: dict[PatternTerm, frozenset[NamedNode]] = {}
-    arcs: dict[Triple, Arc] = {}
-    for triple, span in zip(triples, spans, strict=True):
-        subject, verb, object_ = triple
-        known = classes.setdefault(subject, _NO_CLASS)
-        if verb == TYPE and isinstance(object_, NamedNode):
-            classes[subject] = known | {object_}
-        elif triple not in arcs:
-            classes.setdefault(object_, _NO_CLASS)
-            arcs[triple] = Arc(subject, verb, object_, span)
-    vertices = tuple([Vertex(term, asked, where.get(term)) for term, asked in classes.items()])
-    return GraphPattern(vertices, tuple(arcs.values()), tuple(filters), projection=projection)
-
-
-_NO_CLASS: frozenset[NamedNode] = frozenset()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ontosub.matching.algorithm import Algorithm
-from ontosub.matching.naive import Mu, image_of
+from ontosub.matching.definition import Mu, image_of
 from ontosub.matching.published.concepts import Concepts, Given
 from ontosub.matching.published.joins import NOTHING_MAPPED, Row, confirmed, in_joining_order, join, lone_vertices
 from ontosub.matching.published.outcome import Outcome

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
-from ontosub.matching.naive import Mu, image_of, variables_in
+from ontosub.matching.definition import Mu, image_of, variables_in
 from ontosub.model import GraphPattern
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import PatternTerm, Term

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ontosub.matching.answers import match_of, project
-from ontosub.matching.evaluation import Evaluation
-from ontosub.matching.naive import Mu
+from ontosub.matching.naive import Evaluation
+from ontosub.matching.definition import Mu
 from ontosub.model import Match, Subscription
 from ontosub.semantics import Entailment, EventGraph
 
@@ -16,7 +16,7 @@ class Outcome:
 
     def __init__(self, subscription: Subscription, entailment: Entailment) -> None:
         self._subscription = subscription
-        self._residual = None if subscription.residual is None else Evaluation(subscription, entailment)
+        self._residual = None if subscription.residual is None else Evaluation(subscription)
 
     def match(self, graph: EventGraph, found: Sequence[Sequence[Mu]]) -> Match | None:
         """Return the match that the mappings of each pattern make, or None.

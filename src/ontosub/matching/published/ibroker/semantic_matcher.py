@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ontosub.matching.naive import Mu
+from ontosub.matching.definition import Mu
 from ontosub.matching.published.concepts import Concepts
 from ontosub.matching.published.ibroker.profile_hash import (
     STATEMENT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-from ontosub.matching.naive import Mu, variables_in
+from ontosub.matching.definition import Mu, variables_in
 from ontosub.matching.published.concepts import Given
 from ontosub.matching.published.ops.ems import EmsItem, ExtendedMetaStatements, WaitingPattern
 from ontosub.matching.published.ops.patterns import Identifier, StatementPattern, SubscriptionGraph, object_binding

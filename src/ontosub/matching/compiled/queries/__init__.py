@@ -1,0 +1,1 @@
+"""Queries beyond their core, answered on an event graph in numbers."""

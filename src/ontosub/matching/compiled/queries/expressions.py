@@ -1,0 +1,104 @@
+"""Expressions over rows. What an expression gives for some values is remembered while a scope is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from ontosub.matching.compiled.queries.rows import Row, Run, Scope
+from ontosub.matching.compiled.queries.terms import UNBOUND
+from ontosub.model.algebra import parts_of
+from ontosub.model.expression import FRESH, Call, Exists, Expression
+from ontosub.model.terms import PatternTerm, Term, Variable
+from ontosub.semantics.context import Assignment
+from ontosub.semantics.expressions import evaluate, holds
+from ontosub.semantics.faults import ExpressionError
+
+Finder: TypeAlias = Callable[[Run, Row], bool]
+"""Says whether the pattern of an EXISTS has a solution for a row of the scope around it."""
+
+_REMEMBERED_BYTES = 200
+"""About what it takes to remember a value."""
+
+
+class Evaluated:
+    """An expression over the rows of a scope, which may bind some terms; `computed` are those computed for the row."""
+
+    def __init__(
+        self,
+        expression: Expression,
+        scope: Scope,
+        terms: frozenset[PatternTerm],
+        finder: Callable[[Exists, frozenset[PatternTerm]], Finder],
+        computed: frozenset[Variable] = frozenset(),
+    ) -> None:
+        self._expression = expression
+        parts = list(parts_of(expression))
+        around = terms | scope.seen.keys()
+        self._finders = {id(each): finder(each, around) for each in _patterns_in(expression)}
+        is_fresh = any(isinstance(part, Call) and part.function in FRESH for part in parts)
+        variables = around if is_fresh else {part for part in parts if isinstance(part, Variable)} & around
+        self._ends = [(each, scope.end(each)) for each in variables if isinstance(each, Variable)]
+        self._computed = computed if is_fresh else frozenset()
+
+    def holds(self, run: Run, row: Row) -> bool:
+        """Say whether the expression is true of a row."""
+        values, remembered = self._values(run, row)
+        found = remembered.get(values)
+        if found is None:
+            found = remembered[values] = holds(self._expression, *self._arguments(run, row, values))
+        return bool(found)
+
+    def term(self, run: Run, row: Row) -> Term | None:
+        """Return the value of the expression for a row; None when it has none."""
+        number = self.number(run, row)
+        return None if number == UNBOUND else run.terms.term(number)
+
+    def number(self, run: Run, row: Row) -> int:
+        """Return the number of the value for a row; UNBOUND when it has none."""
+        if isinstance(self._expression, Variable):
+            return self._ends[0][1].value(row) if self._ends else UNBOUND
+        values, remembered = self._values(run, row)
+        found = remembered.get(values)
+        if found is None:
+            found = remembered[values] = self._evaluate(run, row, values)
+        return found
+
+    def _evaluate(self, run: Run, row: Row, values: tuple[int, ...]) -> int:
+        binding, context = self._arguments(run, row, values)
+        given = {v: term for v, term in binding.items() if v not in self._computed} if self._computed else binding
+        try:
+            return run.terms.number_of(evaluate(self._expression, binding, context, solution=given))
+        except ExpressionError:
+            return UNBOUND
+
+    def _values(self, run: Run, row: Row) -> tuple[tuple[int, ...], dict[tuple[int, ...], int]]:
+        remembered = run.kept.get(self)
+        if remembered is None:
+            remembered = run.kept[self] = {}
+        return tuple([end.value(row) for _, end in self._ends]), remembered
+
+    def _arguments(self, run: Run, row: Row, values: tuple[int, ...]):  # type: ignore[no-untyped-def]
+        run.context.budget.hold(_REMEMBERED_BYTES)
+        binding = {
+            variable: run.terms.term(value)
+            for (variable, _), value in zip(self._ends, values, strict=True)
+            if value != UNBOUND
+        }
+        if not self._finders:
+            return binding, run.context
+
+        def exists(asked: Exists, _: Assignment) -> bool:
+            return self._finders[id(asked)](run, row)
+
+        return binding, replace(run.context, exists=exists)
+
+
+def _patterns_in(expression: Expression) -> list[Exists]:
+    """Return the EXISTS of an expression, without those inside their patterns."""
+    if isinstance(expression, Exists):
+        return [expression]
+    if isinstance(expression, Call):
+        return [found for argument in expression.arguments for found in _patterns_in(argument)]
+    return []

@@ -1,0 +1,373 @@
+"""Operators that combine, restrict and compute solutions; `ontosub.matching.solutions` is the definition.
+
+A node becomes an operator. Plain patterns continue any row. Everything else starts from the unit row of its scope, as
+bottom-up evaluation demands, and is then joined with what it stands beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ontosub.matching.compiled.queries.expressions import Evaluated, Finder
+from ontosub.matching.compiled.queries.patterns import Operator, basic, chain, path, unfolding, unified
+from ontosub.matching.compiled.queries.rows import Row, Run, Scope
+from ontosub.matching.compiled.queries.terms import UNBOUND
+from ontosub.model.algebra import (
+    Aggregation,
+    Basic,
+    Extend,
+    Filter,
+    Grouping,
+    Join,
+    LeftJoin,
+    Minus,
+    Named,
+    Node,
+    PathPattern,
+    Selection,
+    Unfolding,
+    Union,
+    Values,
+    extended_in,
+    parts_of,
+    variables_in,
+)
+from ontosub.model.expression import Exists, Expression
+from ontosub.model.pattern import Filter as Condition
+from ontosub.model.terms import Literal, PatternTerm, Term, Variable
+from ontosub.semantics.aggregates import aggregate
+from ontosub.semantics.faults import ExpressionError
+from ontosub.semantics.ordering import sort_key, value_key
+
+Test = Callable[[Run, Row], bool]
+
+
+def continues(node: Node) -> bool:
+    """Say whether the operator of a node may continue any row: what it finds does not depend on where it starts."""
+    match node:
+        case Basic() | PathPattern() | Unfolding() | Values():
+            return True
+        case Join(left, right):
+            return continues(left) and continues(right)
+        case Union(branches):
+            return all(map(continues, branches))
+    return False
+
+
+class Operators:
+    """Makes the operators of one scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def of(self, node: Node, bound: frozenset[PatternTerm] = frozenset()) -> Operator:
+        """Return the operator of a node; `bound` are the terms that rows probably bind before it."""
+        match node:
+            case Basic(pattern):
+                return basic(pattern, self._scope, bound | self._scope.seen.keys())
+            case PathPattern():
+                return path(node, self._scope)
+            case Unfolding():
+                return unfolding(node, self._scope)
+            case Join(left, right):
+                return chain([self.of(left, bound), self._matching(left, right, bound)])
+            case LeftJoin():
+                return self._left_join(node)
+            case Union(branches):
+                return _union([self.of(branch, bound) for branch in branches])
+            case Minus(left, right):
+                return self._minus(left, right)
+            case Filter(pattern, conditions):
+                return self._filter(pattern, conditions)
+            case Extend():
+                return self._extend(node)
+            case Values():
+                return self._values(node)
+            case Named():
+                return self._named(node)
+            case Grouping():
+                return self._grouping(node)
+            case Selection():
+                return self._subselect(node)
+
+    def _matching(self, left: Node, right: Node, bound: frozenset[PatternTerm] = frozenset()) -> Operator:
+        """Return the operator that merges a row of the left side with those of the right side that agree."""
+        if continues(right):
+            return self.of(right, bound | variables_in(left))
+        rows_of, shared = self.of(right), self._places(variables_in(left) & variables_in(right))
+        own = self._places(variables_in(right))
+        key = object()
+
+        def merge(run: Run, row: Row) -> Iterator[Row]:
+            for other in _held(run, key, rows_of, shared).agreeing(run, row):
+                merged = row[:]
+                for place in own:
+                    if other[place] != UNBOUND:
+                        merged[place] = other[place]
+                yield merged
+
+        return merge
+
+    def _places(self, terms: Iterable[PatternTerm]) -> list[int]:
+        return [self._scope.place(term) for term in terms]
+
+    def _left_join(self, node: LeftJoin) -> Operator:
+        first, other = self.of(node.left), self._matching(node.left, node.right)
+        hold = self._all(node.conditions, variables_in(node.left) | variables_in(node.right))
+
+        def left_join(run: Run, row: Row) -> Iterator[Row]:
+            for found in first(run, row):
+                is_alone = True
+                for merged in other(run, found):
+                    if hold(run, merged):
+                        is_alone = False
+                        yield merged
+                if is_alone:
+                    run.spend()
+                    yield found
+
+        return left_join
+
+    def _minus(self, left: Node, right: Node) -> Operator:
+        first, rows_of = self.of(left), self.of(right)
+        shared = self._places(variables_in(left) & variables_in(right))
+        key = object()
+
+        def minus(run: Run, row: Row) -> Iterator[Row]:
+            for found in first(run, row):
+                others = _held(run, key, rows_of, shared).agreeing(run, found)
+                if not any(any(found[place] == other[place] != UNBOUND for place in shared) for other in others):
+                    yield found
+
+        # Solutions that share no variable take nothing away from each other.
+        return minus if shared else first
+
+    def _filter(self, pattern: Node, conditions: tuple[Condition, ...]) -> Operator:
+        rows_of, hold = self.of(pattern), self._all(conditions, variables_in(pattern))
+
+        def filtered(run: Run, row: Row) -> Iterator[Row]:
+            return (found for found in rows_of(run, row) if hold(run, found))
+
+        return filtered
+
+    def _all(self, conditions: tuple[Condition, ...], terms: frozenset[PatternTerm]) -> Test:
+        """Return the test whether all conditions hold of a row that may bind these terms."""
+        tests = [self._evaluated(each.expression, terms).holds for each in conditions]
+        return tests[0] if len(tests) == 1 else lambda run, row: all(test(run, row) for test in tests)
+
+    def _evaluated(
+        self, expression: Expression, terms: frozenset[PatternTerm], computed: frozenset[Variable] = frozenset()
+    ) -> Evaluated:
+        return Evaluated(expression, self._scope, terms, self._finder, computed)
+
+    def _finder(self, asked: Exists, around: frozenset[PatternTerm]) -> Finder:
+        mentioned = {part for part in parts_of(asked.pattern) if isinstance(part, Variable)}
+        sees = sorted(mentioned & around, key=str)
+        inner = Scope(sees)
+        rows_of = Operators(inner).of(asked.pattern)
+        ends = self._scope.ends(sees)
+        key = object()
+
+        def exists(run: Run, row: Row) -> bool:
+            remembered = run.kept.setdefault(key, {})
+            seen = tuple([end.value(row) for end in ends])
+            if seen not in remembered:
+                inside = run.inside(inner, seen)
+                remembered[seen] = next(rows_of(inside, inside.unit), None) is not None
+            return bool(remembered[seen])
+
+        return exists
+
+    def _extend(self, node: Extend) -> Operator:
+        rows_of = self.of(node.pattern)
+        value = self._evaluated(node.expression, variables_in(node.pattern), extended_in(node.pattern))
+        end = self._scope.end(node.variable)
+
+        def extend(run: Run, row: Row) -> Iterator[Row]:
+            for found in rows_of(run, row):
+                number = value.number(run, found)
+                if number == UNBOUND:
+                    yield found
+                else:
+                    yield from unified(found, ((end, number),))
+
+        return extend
+
+    def _values(self, node: Values) -> Operator:
+        variables = self._scope.ends(node.variables)
+        rows = [
+            [(end, self._scope.place(term)) for end, term in zip(variables, row, strict=True) if term is not None]
+            for row in node.rows
+        ]
+
+        def values(run: Run, row: Row) -> Iterator[Row]:
+            for given in rows:
+                run.spend()
+                yield from unified(row, [(end, row[place]) for end, place in given])
+
+        return values
+
+    def _named(self, node: Named) -> Operator:
+        rows_of = self.of(node.pattern)
+        name = self._scope.end(node.name)
+
+        def named(run: Run, row: Row) -> Iterator[Row]:
+            for number, arcs in run.facts.named.items():
+                run.spend()
+                if name.value(row) in (UNBOUND, number):
+                    for found in rows_of(run.on(arcs), row):
+                        yield from unified(found, ((name, number),))
+
+        return named
+
+    def _grouping(self, node: Grouping) -> Operator:
+        terms = variables_in(node.pattern)
+        rows_of = self.of(node.pattern)
+        keys = [(self._scope.place(variable), self._evaluated(each, terms)) for variable, each in node.keys]
+        aggregates = [
+            (self._scope.place(each.variable), self._aggregate(each, terms)) for each in node.aggregations
+        ]
+
+        def groups(run: Run, row: Row) -> Iterator[Row]:
+            found: dict[tuple[int, ...], list[Row]] = {} if keys else {(): []}
+            for member in rows_of(run, row):
+                key = tuple([value.number(run, member) for _, value in keys])
+                found.setdefault(key, []).append(run.hold(member))
+            for key, members in found.items():
+                group = run.unit[:]
+                for (place, _), number in zip(keys, key, strict=True):
+                    group[place] = number
+                for place, value in aggregates:
+                    group[place] = value(run, members)
+                yield group
+
+        return groups
+
+    def _aggregate(self, each: Aggregation, terms: frozenset[PatternTerm]) -> Callable[[Run, list[Row]], int]:
+        """Return how to get at the number of an aggregate of a group."""
+        if each.argument is None:
+            places = self._places(term for term in terms if isinstance(term, Variable))
+            return lambda run, rows: run.terms.number_of(Literal(_count(rows, places, each.distinct)))
+        value = self._evaluated(each.argument, terms)
+
+        def aggregated(run: Run, rows: list[Row]) -> int:
+            numbers: Sequence[int] = [value.number(run, row) for row in rows]
+            if each.distinct:
+                numbers = list(dict.fromkeys(numbers))
+            run.spend(len(rows))
+            if each.name == "COUNT":
+                return run.terms.number_of(Literal(sum(number != UNBOUND for number in numbers)))
+            found = (None if number == UNBOUND else run.terms.term(number) for number in numbers)
+            try:
+                made = aggregate(each.name, found, run.context.budget, separator=each.separator)
+            except ExpressionError:
+                return UNBOUND
+            return run.terms.number_of(made)
+
+        return aggregated
+
+    def _subselect(self, node: Selection) -> Operator:
+        sees = [variable for variable in node.projection if variable in self._scope.seen]
+        inner = Scope(sees)
+        selected = selection(node, inner)
+        seen, ends = self._scope.ends(sees), self._scope.ends(node.projection)
+
+        def subselect(run: Run, row: Row) -> Iterator[Row]:
+            inside = run.inside(inner, [end.value(row) for end in seen])
+            for values in selected(inside):
+                yield from unified(row, [(end, value) for end, value in zip(ends, values, strict=True) if value != UNBOUND])
+
+        return subselect
+
+
+def _union(branches: list[Operator]) -> Operator:
+    def union(run: Run, row: Row) -> Iterator[Row]:
+        for branch in branches:
+            yield from branch(run, row)
+
+    return union
+
+
+def _count(rows: list[Row], places: list[int], distinct: bool) -> int:
+    return len({tuple([row[place] for place in places]) for row in rows}) if distinct else len(rows)
+
+
+class _Held:
+    """Rows that are kept, to be compared with others in the places that both may bind."""
+
+    def __init__(self, run: Run, rows: Iterable[Row], shared: list[int]) -> None:
+        self._rows = [run.hold(row) for row in rows]
+        self._shared = shared
+        self._always = [place for place in shared if all(row[place] != UNBOUND for row in self._rows)]
+        self._by: dict[tuple[int, ...], dict[tuple[int, ...], list[Row]]] = {}
+
+    def agreeing(self, run: Run, row: Row) -> Iterator[Row]:
+        """Yield the rows that are bound like this one wherever both are bound."""
+        run.spend()
+        places = tuple([place for place in self._always if row[place] != UNBOUND])
+        if places not in self._by:
+            run.spend(len(self._rows))
+            groups: dict[tuple[int, ...], list[Row]] = {}
+            for other in self._rows:
+                groups.setdefault(tuple([other[place] for place in places]), []).append(other)
+            self._by[places] = groups
+        for other in self._by[places].get(tuple([row[place] for place in places]), ()):
+            run.spend()
+            if all(row[p] == other[p] or UNBOUND in (row[p], other[p]) for p in self._shared):
+                yield other
+
+
+def _held(run: Run, key: object, rows_of: Operator, shared: list[int]) -> _Held:
+    """Return the rows of an operator, which are found when they are first needed."""
+    held: _Held | None = run.kept.get(key)
+    if held is None:
+        held = run.kept[key] = _Held(run, rows_of(run, run.unit), shared)
+    return held
+
+
+def selection(node: Selection, scope: Scope) -> Callable[[Run], Iterator[tuple[int, ...]]]:
+    """Return how to get at the answers of a SELECT: the values of its variables, in the order of its projection."""
+    operators = Operators(scope)
+    rows_of = operators.of(node.pattern)
+    terms = variables_in(node.pattern)
+    places = [scope.place(variable) for variable in node.projection]
+    keys = [(operators._evaluated(key.expression, terms), key.descending) for key in node.order]
+
+    def in_order(run: Run, rows: Iterable[Row]) -> list[Row]:
+        """Return the rows in order. A later sort keeps the order of an earlier one where it sees ties."""
+        kept = [run.hold(row) for row in rows]
+        run.spend(len(kept) * (len(keys) + len(places)))
+        if node.is_cut:
+            kept.sort(key=lambda row: [sort_key(_term(run, row[place])) for place in places])
+        for value, descending in reversed(keys):
+            kept.sort(key=lambda row: value_key(value.term(run, row)), reverse=descending)
+        return kept
+
+    def selected(run: Run) -> Iterator[tuple[int, ...]]:
+        rows: Iterable[Row] = rows_of(run, run.unit)
+        if keys or node.is_cut:
+            rows = in_order(run, rows)
+        answers: Iterable[tuple[int, ...]] = (tuple([row[place] for place in places]) for row in rows)
+        if node.distinct:
+            answers = _once(run, answers)
+        for place, answer in enumerate(answers):
+            if node.limit is not None and place >= node.offset + node.limit:
+                return
+            if place >= node.offset:
+                yield answer
+
+    return selected
+
+
+def _once(run: Run, answers: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    found: set[Any] = set()
+    for answer in answers:
+        if answer not in found:
+            run.hold(answer)
+            found.add(answer)
+            yield answer
+
+
+def _term(run: Run, number: int) -> Term | None:
+    return None if number == UNBOUND else run.terms.term(number)

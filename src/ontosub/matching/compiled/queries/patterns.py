@@ -1,0 +1,211 @@
+"""Operators that find solutions in a graph: plain patterns, paths, and the parts of triple terms.
+
+Each continues a row: what the row binds already is looked up, so a join costs what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from ontosub.matching.compiled.queries.rows import End, Row, Run, Scope
+from ontosub.matching.compiled.queries.terms import UNBOUND
+from ontosub.model import Arc, GraphPattern
+from ontosub.model.algebra import PathPattern, Unfolding
+from ontosub.model.pattern import is_constant
+from ontosub.model.terms import NamedNode, PatternTerm, Triple, Variable
+
+Operator: TypeAlias = Callable[[Run, Row], Iterator[Row]]
+"""Continues a row by the solutions of a pattern that agree with it."""
+
+
+def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> Operator:
+    """Return the operator of a plain pattern; `bound` are the terms that rows probably bind before it."""
+    steps: list[Operator] = []
+    known = {*bound, *(vertex.term for vertex in pattern.vertices if is_constant(vertex.term))}
+    classes = {vertex.term: sorted(vertex.classes, key=str) for vertex in pattern.vertices}
+    touched = {end for arc in pattern.arcs for end in (arc.subject, arc.object)}
+    properties = {arc.property for arc in pattern.arcs if isinstance(arc.property, Variable)}
+    waiting = list(pattern.arcs)
+    while waiting:
+        arc = min(waiting, key=lambda each: _rank(each, known, classes))
+        if not _is_anchored(arc, known) and (narrow := _narrowest(waiting, known, classes)) is not None:
+            # Where no arc has a known end, the members of a class are fewer than the arcs of a property.
+            steps.append(_vertex(scope.end(narrow), classes.pop(narrow)))
+            known.add(narrow)
+            continue
+        waiting.remove(arc)
+        steps.append(_arc(arc, scope))
+        for term in dict.fromkeys((arc.subject, arc.property, arc.object)):
+            known.add(term)
+            if asked := classes.pop(term, None):
+                steps.append(_classes(scope.end(term), asked))
+    for term, asked in classes.items():
+        if term not in touched and term not in properties:
+            steps.append(_vertex(scope.end(term), asked))
+        elif asked:
+            steps.append(_classes(scope.end(term), asked))
+    return chain(steps)
+
+
+def _is_anchored(arc: Arc, known: set[PatternTerm]) -> bool:
+    return arc.subject in known or arc.object in known
+
+
+def _rank(arc: Arc, known: set[PatternTerm], classes: dict[PatternTerm, list[NamedNode]]) -> tuple[int, ...]:
+    """Return how soon an arc is looked up: those with known ends first, then those whose property is known."""
+    return -((arc.subject in known) + (arc.object in known)), isinstance(arc.property, Variable)
+
+
+def _narrowest(
+    arcs: Iterable[Arc], known: set[PatternTerm], classes: dict[PatternTerm, list[NamedNode]]
+) -> PatternTerm | None:
+    ends = (term for arc in arcs for term in (arc.subject, arc.object))
+    return next((term for term in ends if term not in known and classes.get(term)), None)
+
+
+def chain(operators: list[Operator]) -> Operator:
+    """Return the operator that applies one after the other."""
+    if not operators:
+        return _once
+    if len(operators) == 1:
+        return operators[0]
+    first, rest = operators[0], chain(operators[1:])
+
+    def chained(run: Run, row: Row) -> Iterator[Row]:
+        for found in first(run, row):
+            yield from rest(run, found)
+
+    return chained
+
+
+def _once(run: Run, row: Row) -> Iterator[Row]:
+    yield row
+
+
+def _vertex(end: End, classes: list[NamedNode]) -> Operator:
+    """Return the operator for a vertex of the graph that has classes."""
+
+    def vertices(run: Run, row: Row) -> Iterator[Row]:
+        arcs = run.arcs
+        value = end.value(row)
+        found = arcs.vertices.intersection(*map(arcs.members, classes)) if value == UNBOUND else (value,)
+        for vertex in found:
+            run.spend()
+            if value == UNBOUND or (vertex in arcs.vertices and all(vertex in arcs.members(each) for each in classes)):
+                extended = row[:]
+                extended[end.place] = vertex
+                yield extended
+
+    return vertices
+
+
+def _classes(end: End, classes: list[NamedNode]) -> Operator:
+    """Return the operator for classes asked of what is bound already."""
+
+    def has_classes(run: Run, row: Row) -> Iterator[Row]:
+        run.spend()
+        if all(run.arcs.has_class(end.value(row), class_) for class_ in classes):
+            yield row
+
+    return has_classes
+
+
+def _arc(arc: Arc, scope: Scope) -> Operator:
+    """Return the operator for an arc."""
+    subject, object_ = scope.end(arc.subject), scope.end(arc.object)
+    if isinstance(arc.property, Variable):
+        return _any_arc(subject, scope.end(arc.property), object_)
+    property_, from_, to = arc.property, subject.place, object_.place
+
+    def along(run: Run, row: Row) -> Iterator[Row]:
+        arcs = run.arcs
+        number = arcs.property_number(property_)
+        start, end = subject.value(row), object_.value(row)
+        if start != UNBOUND:
+            if end != UNBOUND:
+                run.spend()
+                if arcs.out.joins(start, number, end):
+                    yield _bound(row, from_, start, to, end)
+                return
+            for found in arcs.out.along_property(start, number):
+                run.spend()
+                if from_ != to or found == start:
+                    yield _bound(row, from_, start, to, found)
+        elif end != UNBOUND:
+            for found in arcs.into.along_property(end, number):
+                run.spend()
+                yield _bound(row, from_, found, to, end)
+        else:
+            for found, other in arcs.along(number):
+                run.spend()
+                if from_ != to or found == other:
+                    yield _bound(row, from_, found, to, other)
+
+    return along
+
+
+def _bound(row: Row, one: int, value: int, other: int, other_value: int) -> Row:
+    extended = row[:]
+    extended[one] = value
+    extended[other] = other_value
+    return extended
+
+
+def _any_arc(subject: End, property_: End, object_: End) -> Operator:
+    """Return the operator for an arc whose property is a variable."""
+
+    def any_along(run: Run, row: Row) -> Iterator[Row]:
+        arcs = run.arcs
+        start, end = subject.value(row), object_.value(row)
+        if start != UNBOUND:
+            found: Iterable[tuple[int, int, int]] = ((start, along, other) for along, other in arcs.out.of(start))
+        elif end != UNBOUND:
+            found = ((other, along, end) for along, other in arcs.into.of(end))
+        else:
+            found = arcs.all()
+        for one, along, other in found:
+            run.spend()
+            if end in (UNBOUND, other):
+                yield from unified(row, ((subject, one), (property_, arcs.property_term(along)), (object_, other)))
+
+    return any_along
+
+
+def unified(row: Row, pairs: Iterable[tuple[End, int]]) -> Iterator[Row]:
+    """Yield the row in which each term has the value that it is paired with, if there is one."""
+    extended = row[:]
+    for end, value in pairs:
+        if end.value(extended) not in (UNBOUND, value):
+            return
+        extended[end.place] = value
+    yield extended
+
+
+def path(node: PathPattern, scope: Scope) -> Operator:
+    """Return the operator of a path."""
+    subject, object_ = scope.end(node.subject), scope.end(node.object)
+    walked = node.path
+
+    def paths(run: Run, row: Row) -> Iterator[Row]:
+        for start, end in run.paths.pairs(walked, subject.value(row), object_.value(row)):
+            run.spend()
+            yield from unified(row, ((subject, start), (object_, end)))
+
+    return paths
+
+
+def unfolding(node: Unfolding, scope: Scope) -> Operator:
+    """Return the operator that gives the parts of a triple term."""
+    whole = scope.end(node.term)
+    ends = scope.ends((node.subject, node.predicate, node.object))
+
+    def unfold(run: Run, row: Row) -> Iterator[Row]:
+        run.spend()
+        value = whole.value(row)
+        term = None if value == UNBOUND else run.terms.term(value)
+        if isinstance(term, Triple):
+            numbers = map(run.terms.number_of, (term.subject, term.predicate, term.object))
+            yield from unified(row, zip((whole, *ends), (value, *numbers), strict=True))
+
+    return unfold

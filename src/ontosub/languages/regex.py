@@ -48,6 +48,10 @@ class Pattern(Protocol):
     """A compiled pattern, as `re2.compile` returns it."""
 
     @property
+    def programsize(self) -> int:
+        """How many instructions it has."""
+
+    @property
     def groups(self) -> int:
         """How many groups it has."""
 

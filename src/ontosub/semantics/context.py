@@ -11,6 +11,7 @@ from ontosub.model.expression import Exists
 from ontosub.model.terms import Term, Variable
 from ontosub.semantics.budget import Budget
 from ontosub.semantics.faults import ExpressionError
+from ontosub.semantics.membership import Members
 
 Assignment: TypeAlias = Mapping[Variable, Term]
 """What the variables stand for. A variable that is missing is unbound."""
@@ -20,7 +21,7 @@ def _no_patterns(exists: Exists, binding: Assignment) -> bool:
     raise ExpressionError("patterns cannot be looked for here")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
     """Where expressions are evaluated: once for each subscription on each event.
 
@@ -33,3 +34,7 @@ class Context:
     base: str | None = None
     event_id: str = ""
     moment: datetime | None = None
+    patterns: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    """The patterns of REGEX and REPLACE that were met."""
+    members: dict[int, Members] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The lists of IN that were met, by the id of their call."""

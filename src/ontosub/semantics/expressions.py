@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, repeat
-from typing import TypeAlias
+from itertools import repeat
 
-from ontosub.model.expression import CASTS, Call, Exists, Expression, Function
+from ontosub.model.expression import CASTS, Call, Exists, Expression, Function, walk
 from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Term, Triple, Variable
 from ontosub.semantics import (
     arithmetic,
@@ -29,6 +28,7 @@ from ontosub.semantics import (
 from ontosub.semantics.arguments import plain_text
 from ontosub.semantics.context import Assignment, Context
 from ontosub.semantics.faults import ExpressionError
+from ontosub.semantics.membership import Members, members_of
 from ontosub.semantics.numeric import Number, is_zero_or_nan
 from ontosub.semantics.values import (
     FALSE,
@@ -40,8 +40,6 @@ from ontosub.semantics.values import (
     size_of,
     value_of,
 )
-
-Place: TypeAlias = fresh_values.Place
 
 
 def holds(
@@ -75,20 +73,22 @@ def evaluate(
 
     Raises ExpressionError when the expression denotes nothing, and LimitError when the budget does not suffice.
     """
-    row = _Row(binding, binding if solution is None else solution, Context() if context is None else context)
-    return _evaluate(expression, row, None)
+    solution = binding if solution is None else solution
+    row = _Row(expression, binding, solution, Context() if context is None else context)
+    return _evaluate(expression, row)
 
 
 @dataclass(slots=True)
 class _Row:
-    """One evaluation: a binding, what is the same for all expressions of its solution, and for all solutions."""
+    """One evaluation: what is evaluated, under which binding, in which solution."""
 
+    expression: Expression
     binding: Assignment
     solution: Assignment
     context: Context
 
 
-def _evaluate(expression: Expression, row: _Row, place: Place) -> Term:
+def _evaluate(expression: Expression, row: _Row) -> Term:
     if isinstance(expression, Variable):
         term = row.binding.get(expression)
         if term is None:
@@ -97,30 +97,26 @@ def _evaluate(expression: Expression, row: _Row, place: Place) -> Term:
     if isinstance(expression, Call):
         if form := _FORMS.get(expression.function):
             row.context.budget.spend()
-            return form(expression, row, place)
-        return _applied(expression.function, list(_arguments(expression, row, place)), row)
+            return form(expression, row)
+        return _applied(expression.function, [*_arguments(expression, row)], row)
     if isinstance(expression, Exists):
         row.context.budget.spend()
         return _boolean(row.context.exists(expression, row.binding))
     return expression
 
 
-def _arguments(call: Call, row: _Row, place: Place) -> Iterator[Term]:
+def _arguments(call: Call, row: _Row) -> Iterator[Term]:
     # `map`, unlike a comprehension, adds no frame of its own, so that deep expressions fit the stack.
-    return map(_evaluate, call.arguments, repeat(row), _places(place))
-
-
-def _places(place: Place) -> Iterator[tuple[Place, int]]:
-    """Yield the places of the arguments of a call."""
-    return zip(repeat(place), count(), strict=False)
+    return map(_evaluate, call.arguments, repeat(row))
 
 
 def _applied(function: Function, terms: list[Term], row: _Row) -> Term:
     """Apply a function to terms: their texts are read, and what it makes of them is held, before it is made."""
     size = sum(map(size_of, terms))
-    row.context.budget.read(size)
-    if (growth := _GROWTH.get(function)) is not None:
-        row.context.budget.hold(growth * size)
+    budget = row.context.budget
+    budget.read(size)
+    if function in _GROWTH:
+        budget.hold(_GROWTH[function] * size)
     return _FUNCTIONS[function](*terms)
 
 
@@ -151,12 +147,12 @@ def _boolean(value: bool) -> Literal:
 # Forms: what sees its arguments before evaluation, because it bears errors in them, or needs more than their values.
 
 
-def _decide(deciding: bool, call: Call, row: _Row, place: Place) -> Literal:
+def _decide(deciding: bool, call: Call, row: _Row) -> Literal:
     """Evaluate `||` or `&&`: one argument with the deciding truth decides, whatever errors the others have."""
     error: ExpressionError | None = None
-    for argument, its_place in zip(call.arguments, _places(place), strict=False):
+    for argument in call.arguments:
         try:
-            if truth_of(_evaluate(argument, row, its_place)) is deciding:
+            if truth_of(_evaluate(argument, row)) is deciding:
                 return _boolean(deciding)
         except ExpressionError as raised:
             error = raised
@@ -165,17 +161,17 @@ def _decide(deciding: bool, call: Call, row: _Row, place: Place) -> Literal:
     return _boolean(not deciding)
 
 
-def _among(found: bool, call: Call, row: _Row, place: Place) -> Literal:
+def _among(found: bool, call: Call, row: _Row) -> Literal:
     """Evaluate `IN` (`found` is true) or `NOT IN`, of the first argument among the others."""
-    error: ExpressionError | None = None
-    first, *others = zip(call.arguments, _places(place), strict=False)
-    sought = _evaluate(first[0], row, first[1])
-    size = size_of(sought)
-    for candidate, its_place in others:
+    sought = _evaluate(call.arguments[0], row)
+    row.context.budget.read(size_of(sought))
+    members = _members(call, row.context)
+    if sought in members.terms:
+        return _boolean(found)
+    error = ExpressionError("a value is not known") if members.confuse(sought) else None
+    for candidate in members.others:
         try:
-            term = _evaluate(candidate, row, its_place)
-            row.context.budget.read(min(size, size_of(term)))
-            if comparison.equal(sought, term):
+            if _applied(Function.EQUAL, [sought, _evaluate(candidate, row)], row) == TRUE:
                 return _boolean(found)
         except ExpressionError as raised:
             error = raised
@@ -184,29 +180,34 @@ def _among(found: bool, call: Call, row: _Row, place: Place) -> Literal:
     return _boolean(not found)
 
 
-def _bound(call: Call, row: _Row, place: Place) -> Literal:
+def _members(call: Call, context: Context) -> Members:
+    members = context.members.get(id(call))
+    if members is None:
+        members = context.members[id(call)] = members_of(call, context.budget)
+    return members
+
+
+def _bound(call: Call, row: _Row) -> Literal:
     (variable,) = call.arguments
     return _boolean(isinstance(variable, Variable) and variable in row.binding)
 
 
-def _if(call: Call, row: _Row, place: Place) -> Term:
+def _if(call: Call, row: _Row) -> Term:
     condition, first, second = call.arguments
-    if truth_of(_evaluate(condition, row, (place, 0))):
-        return _evaluate(first, row, (place, 1))
-    return _evaluate(second, row, (place, 2))
+    return _evaluate(first if truth_of(_evaluate(condition, row)) else second, row)
 
 
-def _coalesce(call: Call, row: _Row, place: Place) -> Term:
-    for argument, its_place in zip(call.arguments, _places(place), strict=False):
+def _coalesce(call: Call, row: _Row) -> Term:
+    for argument in call.arguments:
         try:
-            return _evaluate(argument, row, its_place)
+            return _evaluate(argument, row)
         except ExpressionError:
             continue
     raise ExpressionError("no argument has a value")
 
 
-def _iri(call: Call, row: _Row, place: Place) -> NamedNode:
-    term, *given = _arguments(call, row, place)
+def _iri(call: Call, row: _Row) -> NamedNode:
+    term, *given = _arguments(call, row)
     base = plain_text(given[0]) if given else row.context.base
     size = size_of(term) + len(base or "")
     row.context.budget.read(size)
@@ -214,28 +215,37 @@ def _iri(call: Call, row: _Row, place: Place) -> NamedNode:
     return term_functions.iri(term, base)
 
 
-def _replace(call: Call, row: _Row, place: Place) -> Literal:
-    return string_functions.replace(row.context.budget, *_arguments(call, row, place))
+def _replace(call: Call, row: _Row) -> Literal:
+    return string_functions.replace(row.context, *_arguments(call, row))
 
 
-def _regex(call: Call, row: _Row, place: Place) -> Literal:
-    return _boolean(string_functions.matches(row.context.budget, *_arguments(call, row, place)))
+def _regex(call: Call, row: _Row) -> Literal:
+    return _boolean(string_functions.matches(row.context, *_arguments(call, row)))
 
 
-def _now(call: Call, row: _Row, place: Place) -> Literal:
+def _now(call: Call, row: _Row) -> Literal:
     return moment_functions.now(row.context.moment)
 
 
-def _fresh(make: Callable[[bytes], Term], call: Call, row: _Row, place: Place) -> Term:
+def _fresh(make: Callable[[bytes], Term], call: Call, row: _Row) -> Term:
     """Evaluate what is new at each position in each solution."""
-    return make(_seed(row, call.span or place))
+    return make(_seed(row, call.span or _place(call, row)))
 
 
-def _bnode(call: Call, row: _Row, place: Place) -> Term:
+def _place(call: Call, row: _Row) -> int:
+    """Return how many parts of the expression come before the call."""
+    for place, part in enumerate(walk(row.expression)):
+        row.context.budget.spend()
+        if part is call:
+            return place
+    raise AssertionError("a call is evaluated as a part of its expression")
+
+
+def _bnode(call: Call, row: _Row) -> Term:
     """Evaluate BNODE. With a string, it is the same blank node for the same string in one solution."""
     if not call.arguments:
-        return _fresh(fresh_values.blank_node, call, row, place)
-    (term,) = _arguments(call, row, place)
+        return _fresh(fresh_values.blank_node, call, row)
+    (term,) = _arguments(call, row)
     return fresh_values.blank_node(_seed(row, plain_text(term)))
 
 
@@ -245,7 +255,7 @@ def _seed(row: _Row, mark: fresh_values.Mark) -> bytes:
     return fresh_values.seed(row.context.event_id, row.solution, mark)
 
 
-_FORMS: Mapping[Function, Callable[[Call, _Row, Place], Term]] = {
+_FORMS: Mapping[Function, Callable[[Call, _Row], Term]] = {
     Function.OR: partial(_decide, True),
     Function.AND: partial(_decide, False),
     Function.IN: partial(_among, True),

@@ -15,10 +15,7 @@ from uuid import UUID
 from ontosub.model.errors import Span
 from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Term, Variable
 
-Place: TypeAlias = "tuple[Place, int] | None"
-"""Where a call lies in its expression: None if it is outermost, else the place of the call around it and a number."""
-
-Mark: TypeAlias = "Span | Place | str"
+Mark: TypeAlias = Span | int | str
 """What tells calls in one solution apart: the position in the text, else in the expression; or the string of BNODE."""
 
 _SIZE_BYTES = 16
@@ -41,11 +38,7 @@ def _marked(mark: Mark) -> str:
         return f'"{mark}'
     if isinstance(mark, Span):
         return f"{mark.line}:{mark.column}"
-    path = []
-    while mark is not None:
-        mark, index = mark
-        path.append(str(index))
-    return "/" + "/".join(reversed(path))
+    return f"/{mark}"
 
 
 def random_number(seed: bytes) -> Literal:

@@ -6,15 +6,26 @@ import re
 from functools import lru_cache
 
 from ontosub.languages import regex
-from ontosub.languages.regex import LONGEST_PATTERN, InvalidPattern, Match, Pattern
+from ontosub.languages.regex import LONGEST_PATTERN, InvalidPattern, Pattern
 from ontosub.semantics.budget import Budget
 from ontosub.semantics.faults import ExpressionError
 
 _CACHED_PATTERNS = 256
 
 
+_COMPILATION_STEPS = 100
+"""What compiling a pattern costs, besides a step for each of its characters."""
+
 _MATCH_STEPS = 10
 """What finding one match costs, besides reading the text."""
+
+_SMALL_PROGRAM = 12
+"""RE2 turns a program of so few instructions into an automaton that fits its memory. With a larger one it may have to
+follow each instruction at each character."""
+
+_SMALL_FACTOR = 4
+_LARGE_FACTOR = 10
+"""How much more than reading a character it costs to search it: with a small program, or for each instruction."""
 
 
 def compile_pattern(pattern: str, flags: str = "", *, captures: bool = False) -> Pattern:
@@ -50,12 +61,26 @@ def matches(text: str, pattern: str, flags: str = "") -> bool:
     return _pattern(pattern, flags).search(text) is not None
 
 
+def spend_search(budget: Budget, known: set[str], text: str, pattern: str, flags: str = "") -> None:
+    """Spend what one search costs; a pattern that is not yet known is compiled first, and known then."""
+    if pattern not in known:
+        budget.spend(_COMPILATION_STEPS + len(pattern))
+        known.add(pattern)
+    budget.read(len(text) * _factor(_pattern(pattern, flags)))
+
+
+def _factor(compiled: Pattern) -> int:
+    size = compiled.programsize
+    return _SMALL_FACTOR if size <= _SMALL_PROGRAM else _LARGE_FACTOR * size
+
+
 def replace(budget: Budget, text: str, pattern: str, template: str, flags: str = "") -> str:
     r"""Return the text with each match of the pattern replaced (XPath's fn:replace).
 
     In the template, `$1` stands for what the first group has caught, `$0` for the match, `\$` and `\\` for themselves;
-    with the flag `q` it stands for itself. Raises ExpressionError when the pattern or the template is not valid, or the
-    pattern matches the empty string.
+    with the flag `q` it stands for itself. What is spent here comes on top of a first search.
+
+    Raises ExpressionError when the pattern or the template is not valid, or the pattern matches the empty string.
 
     >>> replace(Budget(), "abc", "(b)", "[$1]")
     'a[b]c'
@@ -64,15 +89,15 @@ def replace(budget: Budget, text: str, pattern: str, template: str, flags: str =
     if compiled.search("") is not None:
         raise ExpressionError("the pattern matches the empty string")
     parts = [template] if "q" in flags else _template_parts(template, compiled.groups)
+    again = 0 if "q" in flags or _is_sequence(pattern) else _factor(compiled)
     pieces: list[str] = []
     end = 0
     for match in compiled.finditer(text):
-        # The search for one match may read all that is left of the text.
         budget.spend(_MATCH_STEPS)
-        budget.read(len(text) - end)
+        budget.read(again * (len(text) - end))
         _append(budget, pieces, text[end : match.start()])
         for part in parts:
-            _append(budget, pieces, part if isinstance(part, str) else _caught(match, part))
+            _append(budget, pieces, part if isinstance(part, str) else match.group(part) or "")
         end = match.end()
     _append(budget, pieces, text[end:])
     return "".join(pieces)
@@ -85,8 +110,17 @@ def _append(budget: Budget, pieces: list[str], piece: str) -> None:
         pieces.append(piece)
 
 
-def _caught(match: Match, group: int) -> str:
-    return match.group(group) or ""
+_NO_OPERATOR = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\s", re.DOTALL)
+_CHOICE = re.compile(r"\||\)[?*+{]")
+
+
+def _is_sequence(pattern: str) -> bool:
+    """Say whether a pattern has no alternatives and no group that is repeated or left out.
+
+    Then all matches together are found in one reading: where a search reads beyond the match that it finds, no other
+    match lies. With alternatives each search may read all that is left of the text, as `a|a.*b` does where no b is.
+    """
+    return _CHOICE.search(_NO_OPERATOR.sub("", pattern)) is None
 
 
 _TEMPLATE_PART = re.compile(r"\\([\\$])|\$([0-9]+)|([^\\$]+)|(.)", re.DOTALL)

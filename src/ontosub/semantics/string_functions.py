@@ -9,10 +9,10 @@ from urllib.parse import quote
 from ontosub.model.terms import Literal, Term
 from ontosub.semantics import regex
 from ontosub.semantics.arguments import integer, plain_text, string
-from ontosub.semantics.budget import Budget
+from ontosub.semantics.context import Context
 from ontosub.semantics.faults import ExpressionError
 from ontosub.semantics.numeric import Number, NumericType
-from ontosub.semantics.values import LanguageString, literal_of, size_of
+from ontosub.semantics.values import LanguageString, literal_of
 
 _UNRESERVED = "-_.~"
 """What ENCODE_FOR_URI leaves as it is, besides letters and digits of ASCII."""
@@ -119,18 +119,17 @@ def language_matches(tag: Term, wanted: Term) -> bool:
     return language == asked or language.startswith(f"{asked}-")
 
 
-def matches(budget: Budget, text: Term, pattern: Term, flags: Term | None = None) -> bool:
+def matches(context: Context, text: Term, pattern: Term, flags: Term | None = None) -> bool:
     """Evaluate REGEX: say whether the pattern is found in the text."""
-    sought = plain_text(pattern)
-    budget.read(size_of(text) + len(sought))
-    return regex.matches(string(text).value, sought, "" if flags is None else plain_text(flags))
+    searched = string(text).value, plain_text(pattern), "" if flags is None else plain_text(flags)
+    regex.spend_search(context.budget, context.patterns, *searched)
+    return regex.matches(*searched)
 
 
-def replace(budget: Budget, text: Term, pattern: Term, replacement: Term, flags: Term | None = None) -> Literal:
+def replace(context: Context, text: Term, pattern: Term, replacement: Term, flags: Term | None = None) -> Literal:
     """Evaluate REPLACE: each match of the pattern becomes the replacement, in which `$1` is what a group has caught."""
     found = string(text)
-    sought, template = plain_text(pattern), plain_text(replacement)
-    budget.read(size_of(text) + len(sought) + len(template))
-    return _like(
-        found, regex.replace(budget, found.value, sought, template, "" if flags is None else plain_text(flags))
-    )
+    sought, template, chosen = plain_text(pattern), plain_text(replacement), "" if flags is None else plain_text(flags)
+    context.budget.read(len(template))
+    regex.spend_search(context.budget, context.patterns, found.value, sought, chosen)
+    return _like(found, regex.replace(context.budget, found.value, sought, template, chosen))

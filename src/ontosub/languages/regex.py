@@ -10,6 +10,7 @@ is let through. With the flag `m`, `^` also matches behind a line feed that ends
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Protocol, cast
 
 import re2
@@ -30,15 +31,42 @@ class InvalidPattern(ValueError):
     """A pattern, or its flags, that cannot be run; the message says why."""
 
 
+class Match(Protocol):
+    """Where a pattern was found."""
+
+    def start(self) -> int:
+        """Return where the match starts."""
+
+    def end(self) -> int:
+        """Return where the match ends."""
+
+    def group(self, group: int, /) -> str | None:
+        """Return what a group has caught, None if it took no part; group 0 is the match."""
+
+
 class Pattern(Protocol):
     """A compiled pattern, as `re2.compile` returns it."""
+
+    @property
+    def programsize(self) -> int:
+        """How many instructions it has."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups it has."""
 
     def search(self, text: str) -> object | None:
         """Return a match anywhere in the text, or None."""
 
+    def finditer(self, text: str) -> Iterator[Match]:
+        """Yield the matches that do not overlap, from left to right."""
 
-def compile_pattern(pattern: str, flags: str = "") -> Pattern:
-    """Compile an XPath pattern with flags out of `smixq`; raises InvalidPattern when it cannot be run."""
+
+def compile_pattern(pattern: str, flags: str = "", *, captures: bool = False) -> Pattern:
+    """Compile an XPath pattern with flags out of `smixq`; raises InvalidPattern when it cannot be run.
+
+    What groups catch is known with `captures` only, since searching is then slower.
+    """
     if unknown := sorted(set(flags) - FLAGS):
         raise InvalidPattern(f'unknown flag "{unknown[0]}"')
     if len(pattern) > LONGEST_PATTERN:
@@ -46,7 +74,7 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
     options = re2.Options()
     options.max_mem = MEMORY_BYTES
     options.log_errors = False
-    options.never_capture = True
+    options.never_capture = not captures
     options.case_sensitive = "i" not in flags
     if "q" in flags:
         options.literal = True

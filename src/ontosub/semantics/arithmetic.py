@@ -6,24 +6,21 @@ and durations: `?end - ?start` is a duration, `?start + "PT1H"^^xsd:dayTimeDurat
 
 from __future__ import annotations
 
-from ontosub.model.terms import Literal, Term
+import math
+from fractions import Fraction
+
+from ontosub.model.terms import XSD, Literal, Term
 from ontosub.semantics import durations, moments, numeric
+from ontosub.semantics.arguments import literal, number, plain_text
 from ontosub.semantics.durations import Duration
 from ontosub.semantics.faults import ExpressionError
 from ontosub.semantics.moments import Moment
-from ontosub.semantics.numeric import Number
-from ontosub.semantics.values import Value, literal_of, value_of
+from ontosub.semantics.numeric import Number, NumericType, parse_numeral
+from ontosub.semantics.values import Value, literal_of, number_of, value_of
 
 
 def _value(term: Term) -> Value | None:
     return value_of(term) if isinstance(term, Literal) else None
-
-
-def _number(term: Term) -> Number:
-    value = _value(term)
-    if not isinstance(value, Number):
-        raise ExpressionError("a number was expected")
-    return value
 
 
 def add(left: Term, right: Term) -> Literal:
@@ -54,12 +51,12 @@ def subtract(left: Term, right: Term) -> Literal:
 
 def multiply(left: Term, right: Term) -> Literal:
     """Return `left * right`, of two numbers."""
-    return literal_of(numeric.multiply(_number(left), _number(right)))
+    return literal_of(numeric.multiply(number(left), number(right)))
 
 
 def divide(left: Term, right: Term) -> Literal:
     """Return `left / right`, of two numbers."""
-    return literal_of(numeric.divide(_number(left), _number(right)))
+    return literal_of(numeric.divide(number(left), number(right)))
 
 
 def negate(term: Term) -> Literal:
@@ -67,15 +64,53 @@ def negate(term: Term) -> Literal:
     value = _value(term)
     if isinstance(value, Duration):
         return literal_of(durations.negate(value))
-    return literal_of(numeric.negate(_number(term)))
+    return literal_of(numeric.negate(number(term)))
 
 
 def plus(term: Term) -> Literal:
     """Return `+term`: the number or duration itself, canonically written."""
     value = _value(term)
-    return literal_of(value if isinstance(value, Duration) else _number(term))
+    return literal_of(value if isinstance(value, Duration) else number(term))
 
 
 def absolute(term: Term) -> Literal:
     """Return `ABS(term)`, of a number."""
-    return literal_of(numeric.absolute(_number(term)))
+    return literal_of(numeric.absolute(number(term)))
+
+
+def ceiling(term: Term) -> Literal:
+    """Return `CEIL(term)`: the least whole number that is not below it, in its type."""
+    return literal_of(numeric.whole(number(term), math.ceil))
+
+
+def floor(term: Term) -> Literal:
+    """Return `FLOOR(term)`: the greatest whole number that is not above it, in its type."""
+    return literal_of(numeric.whole(number(term), math.floor))
+
+
+def rounded(term: Term) -> Literal:
+    """Return `ROUND(term)`: the nearest whole number, in its type; of two that are as near, the greater one."""
+    return literal_of(numeric.whole(number(term), _nearest))
+
+
+def _nearest(value: numeric.Real) -> int:
+    return math.floor(Fraction(value) + Fraction(1, 2))
+
+
+_NUMERALS = {
+    NumericType.INTEGER: XSD["integer"],
+    NumericType.DECIMAL: XSD["decimal"],
+    NumericType.DOUBLE: XSD["double"],
+}
+
+
+def spelled_number(term: Term) -> Literal:
+    """Return a numeric literal as it is, and of a plain string the number that it spells."""
+    spelled = literal(term)
+    if number_of(spelled) is not None:
+        return spelled
+    text = plain_text(spelled).strip()
+    kind = parse_numeral(text)
+    if kind is None:
+        raise ExpressionError("the string does not spell a number")
+    return Literal(text, datatype=_NUMERALS[kind])

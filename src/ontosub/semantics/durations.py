@@ -103,3 +103,8 @@ def add(left: Duration, right: Duration) -> Duration:
 def negate(duration: Duration) -> Duration:
     """Return the duration that goes the other way."""
     return Duration(duration.datatype, -duration.months, -duration.seconds)
+
+
+def mean_end(duration: Duration) -> Fraction:
+    """Return the mean of a duration's ends from the four dates; the shorter of two that have an order has less."""
+    return sum((_seconds_from(start, duration) for start in _REFERENCE_DATES), Fraction(0)) / len(_REFERENCE_DATES)

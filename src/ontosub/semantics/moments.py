@@ -111,13 +111,25 @@ def _end_of_day(datatype: NamedNode, fields: dict[str, int], zone: int | None) -
 
 
 def moment_text(moment: Moment) -> str:
-    """Return the canonical text of a dateTime, a date or a time."""
-    clock = f"{moment.hour:02}:{moment.minute:02}:{_second_text(moment.second)}" if moment.second is not None else ""
-    if moment.year is None:
-        return clock + _zone_text(moment.zone)
-    sign = "-" if moment.year < 0 else ""
-    day = f"{sign}{abs(moment.year):04}-{moment.month:02}-{moment.day:02}"
-    return f"{day}T{clock}{_zone_text(moment.zone)}" if clock else day + _zone_text(moment.zone)
+    """Return the canonical text of a moment, by the fields that it has."""
+    return _date_text(moment) + _clock_text(moment) + zone_text(moment.zone)
+
+
+def _date_text(moment: Moment) -> str:
+    if moment.year is None and moment.month is None and moment.day is None:
+        return ""
+    # A field that is left out leaves its hyphens, but for those at the end: --12-31, ---31, 2000-12.
+    year = "-" if moment.year is None else f"{'-' if moment.year < 0 else ''}{abs(moment.year):04}"
+    month = "" if moment.month is None else f"{moment.month:02}"
+    day = "" if moment.day is None else f"-{moment.day:02}"
+    return f"{year}-{month}{day}" if month or day else year
+
+
+def _clock_text(moment: Moment) -> str:
+    if moment.second is None:
+        return ""
+    clock = f"{moment.hour:02}:{moment.minute:02}:{_second_text(moment.second)}"
+    return clock if moment.year is None else f"T{clock}"
 
 
 def _second_text(second: Fraction) -> str:
@@ -125,7 +137,8 @@ def _second_text(second: Fraction) -> str:
     return f"0{text}" if second < 10 else text
 
 
-def _zone_text(zone: int | None) -> str:
+def zone_text(zone: int | None) -> str:
+    """Return a zone as it stands behind a moment: `Z` for UTC, nothing where there is none."""
     if not zone:
         return "" if zone is None else "Z"
     hours, minutes = divmod(abs(zone), 60)

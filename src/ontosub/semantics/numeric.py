@@ -120,6 +120,36 @@ def fraction_text(value: Fraction) -> str:
     return number_text(decimal_of(value))
 
 
+def xpath_text(number: Number) -> str:
+    """Return the text that XPath makes of a number when it is cast to a string.
+
+    It is that of `number_text`, but a float or double below a millionth, or from a million on, has an exponent.
+
+    >>> xpath_text(Number(NumericType.DOUBLE, 1.5e10))
+    '1.5E10'
+    """
+    value = number.value
+    text = number_text(number)
+    if not isinstance(value, float) or not math.isfinite(value) or not value or 1e-6 <= abs(value) < 1e6:
+        return text
+    sign, digits, exponent = Decimal(text).normalize().as_tuple()
+    shown = "".join(map(str, digits))
+    return f"{'-' * sign}{shown[0]}.{shown[1:] or '0'}E{int(exponent) + len(shown) - 1}"
+
+
+def exact(number: Number) -> Decimal:
+    """Return a number as a decimal. A fraction of a float or double becomes the shortest that reads back as it.
+
+    Raises ExpressionError for an infinity and for NaN.
+    """
+    value = number.value
+    if not isinstance(value, float):
+        return Decimal(value)
+    if not math.isfinite(value):
+        raise ExpressionError("the number is not finite")
+    return Decimal(int(value)) if value.is_integer() else Decimal(number_text(number))
+
+
 def _shortest_single(value: float) -> str:
     candidates = (f"{value:.{digits}g}" for digits in range(1, 10))
     return next(text for text in candidates if _single(float(text)) == value)
@@ -236,6 +266,21 @@ def absolute(number: Number) -> Number:
     """Return the number without its sign."""
     value = number.value
     return Number(number.type, value.copy_abs() if isinstance(value, Decimal) else abs(value))
+
+
+def whole(number: Number, choose: Callable[[Real], int]) -> Number:
+    """Return the whole number that is chosen for a number, in its type. An infinity, or NaN, stays as it is.
+
+    A negative number that becomes zero becomes the negative zero, where its type has one.
+    """
+    value = number.value
+    if isinstance(value, int):
+        return number
+    if isinstance(value, Decimal):
+        return Number(number.type, Decimal(choose(value)))
+    if not math.isfinite(value):
+        return number
+    return Number(number.type, math.copysign(float(choose(value)), value))
 
 
 def is_zero_or_nan(number: Number) -> bool:

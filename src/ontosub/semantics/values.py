@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BaseDirection
 
-from ontosub.model.terms import RDF, XSD, Literal, NamedNode
+from ontosub.model.terms import RDF, XSD, Literal, NamedNode, Term, Triple
 from ontosub.model.xml_names import NAME, NAME_START, is_within
 from ontosub.semantics.durations import DAY_TIME, DURATION, YEAR_MONTH, Duration, duration_text, parse_duration
 from ontosub.semantics.moments import MOMENT_TYPES, Moment, moment_text, parse_moment
@@ -110,6 +110,13 @@ def _value(literal: Literal) -> Value | None:
 _remembered = lru_cache(maxsize=65_536)(_value)
 
 
+def size_of(term: Term) -> int:
+    """Return how many characters a term has, but for a literal's datatype and language."""
+    if isinstance(term, Triple):
+        return size_of(term.subject) + size_of(term.predicate) + size_of(term.object)
+    return len(term.value)
+
+
 def number_of(literal: Literal) -> Number | None:
     """Return the number that the literal stands for, or None."""
     value = value_of(literal)
@@ -159,6 +166,7 @@ _CHECKS: dict[NamedNode, Callable[[str], object]] = {
     XSD["Name"]: _is_name,
     XSD["NCName"]: lambda text: _is_name(text) and ":" not in text,
     RDF["langString"]: lambda text: False,  # with a language tag it has a value
+    RDF["dirLangString"]: lambda text: False,
 }
 """What the text of a datatype without values must look like. Every other text is a string, a token or an anyURI."""
 

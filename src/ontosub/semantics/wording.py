@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 
-from ontosub.model.expression import Call, Expression, Function, variables_of
+from ontosub.model.expression import CASTS, Call, Exists, Expression, Function, variables_of
 from ontosub.model.terms import XSD, BlankNode, NamedNode, Term, Triple, Variable
-from ontosub.semantics.expressions import Assignment, evaluate, holds
+from ontosub.semantics.context import Assignment
+from ontosub.semantics.expressions import evaluate, holds
 from ontosub.semantics.faults import ExpressionError
 
 _SHOWN_LENGTH = 40
@@ -65,6 +66,13 @@ def term_text(term: Term | Variable) -> str:
     return shown if term.datatype == XSD["string"] else f"{shown}^^{_datatype_text(term.datatype)}"
 
 
+def exact_text(term: Term | Variable) -> str:
+    """Return a term as it is written in a query."""
+    if isinstance(term, Triple):
+        return f"<<( {exact_text(term.subject)} {exact_text(term.predicate)} {exact_text(term.object)} )>>"
+    return str(term)
+
+
 def _datatype_text(datatype: NamedNode) -> str:
     return f"xsd:{_last_part(datatype.value)}" if datatype.value.startswith(XSD) else term_text(datatype)
 
@@ -80,23 +88,27 @@ def _cut(text: str) -> str:
 def expression_text(expression: Expression, *, exact: bool = False) -> str:
     """Write the expression as SPARQL. With `exact`, terms are in full and the text reads back as the expression.
 
-    Function.NUMBER, which SPARQL does not have, is written as `number(…)`.
+    Function.NUMBER, which SPARQL does not have, is written as `number(…)`. The base that IRI was given, and the pattern
+    of an EXISTS, are left out.
     """
-    show: Show = str if exact else term_text
-    return _written(expression, show, 0)
+    return _written(expression, exact_text if exact else term_text, 0)
 
 
 def _written(expression: Expression, show: Show, place: int) -> str:
     """Write an expression for a place that binds so tightly; parentheses go around what binds less."""
+    if isinstance(expression, Exists):
+        return "EXISTS { … }"
     if not isinstance(expression, Call):
         # A constant after a sign is set apart, so that -(1) is not read as the number -1.
         return (
             f"({show(expression)})" if place == _OPERAND and not isinstance(expression, Variable) else show(expression)
         )
     function = expression.function
-    texts = list(map(_written, expression.arguments, repeat(show), _places(function)))
+    arguments = expression.arguments[:1] if function is Function.IRI else expression.arguments
+    texts = list(map(_written, arguments, repeat(show), _places(function)))
     binds = _PREFIX_BINDS if function in _PREFIX else _INFIX.get(function, _OPERAND)
-    return f"({_joined(function, texts)})" if binds < place else _joined(function, texts)
+    joined = _joined(function, texts, show)
+    return f"({joined})" if binds < place else joined
 
 
 def _places(function: Function) -> Iterator[int]:
@@ -112,12 +124,21 @@ def _places(function: Function) -> Iterator[int]:
     return chain((binds + 1 if binds == _COMPARISON else binds,), repeat(binds + 1))
 
 
-def _joined(function: Function, texts: list[str]) -> str:
+def _joined(function: Function, texts: list[str], show: Show) -> str:
     if function in _PREFIX:
         return _PREFIX[function] + texts[0]
     if function in _MEMBERSHIP:
         return f"{texts[0]} {function} ({', '.join(texts[1:])})"
-    return f" {function} ".join(texts) if function in _INFIX else f"{function}({', '.join(texts)})"
+    if function in _INFIX:
+        return f" {function} ".join(texts)
+    return f"{_name(function, show)}({', '.join(texts)})"
+
+
+def _name(function: Function, show: Show) -> str:
+    """Return how a function is called. A cast is named by an IRI."""
+    if function not in CASTS:
+        return function.value
+    return f"xsd:{_last_part(function.value)}" if show is term_text else f"<{function.value}>"
 
 
 _FAILURES = {
@@ -210,12 +231,12 @@ def _distinguishing(expression: Call, binding: Assignment) -> Show:
         values = {evaluate(argument, binding) for argument in expression.arguments}
     except ExpressionError:
         return term_text
-    return term_text if len({term_text(value) for value in values}) == len(values) else str
+    return term_text if len({term_text(value) for value in values}) == len(values) else exact_text
 
 
 def _with_value(expression: Expression, binding: Assignment, show: Show) -> str:
     """Show an expression, and what it stands for unless it shows that itself."""
-    if not isinstance(expression, Call | Variable):
+    if not isinstance(expression, Call | Exists | Variable):
         return show(expression)
     try:
         return f"{expression_text(expression)} = {show(evaluate(expression, binding))}"

@@ -48,7 +48,7 @@ def parse_expression(tokens: Sequence[Token], source: Source, prologue: Prologue
     for part in conjuncts(read_expression(tokens, source, prologue)):
         expression = express(part)
         if expression is None:
-            hint = "Casts, EXISTS, aggregates and functions that make new values need a SPARQL subscription."
+            hint = "EXISTS, aggregates, NOW and functions that make new values need a SPARQL subscription."
             raise source.error("this cannot be asked in a filter here", part.span, hint)
         found.append(Filter(expression, part.span))
     return found

@@ -1,13 +1,23 @@
-"""From expressions of a query to expressions of a filter, as far as these go."""
+"""From expressions of a query to those of the model: all of them, or as far as a filter of the core may go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
+from typing import Any
 
-from ontosub.languages.sparql.syntax import Builtin, Expression, Occurrence, Operation
+from ontosub.languages.sparql.syntax import (
+    Aggregate,
+    Builtin,
+    Exists,
+    Expression,
+    FunctionCall,
+    Occurrence,
+    Operation,
+    Pattern,
+)
 from ontosub.model import expression as model
 from ontosub.model.errors import Span
-from ontosub.model.terms import Literal, NamedNode, Variable
+from ontosub.model.terms import Literal, NamedNode, Triple, Variable
 
 
 def conjuncts(expression: Expression) -> Iterator[Expression]:
@@ -19,33 +29,94 @@ def conjuncts(expression: Expression) -> Iterator[Expression]:
         yield expression
 
 
-_FUNCTIONS = {function.value: function for function in model.Function} | {"ISURI": model.Function.IS_IRI}
+_FUNCTIONS = {function.value: function for function in model.Function if function is not model.Function.NUMBER} | {
+    "ISURI": model.Function.IS_IRI,
+    "URI": model.Function.IRI,
+}
+
+_NOT_IN_CORE = model.FRESH | {model.Function.NOW}
+"""What is told of a whole solution, or of the event's time; those who match a core know neither."""
 
 
-def express(expression: Expression) -> model.Expression | None:
-    """Return the expression as filters have it, or None when it cannot be said there."""
-    match expression:
-        case Occurrence(term=Variable() | NamedNode() | Literal() as term):
-            return term
-        case Operation(operator, operands, span):
-            return _call(_FUNCTIONS.get(operator), operands, span)
-        case Builtin(name, arguments, span):
-            return _call(_FUNCTIONS.get(name), arguments, span)
-        case _:
+def express(expression: Expression, base: str | None = None) -> model.Expression | None:
+    """Return the expression as the filters of a core have it, or None when it cannot be said there.
+
+    `base` is what relative IRIs are resolved against. Without one IRI() cannot be said.
+    """
+    try:
+        found = _Translation(base, _inexpressible, _inexpressible).expression(expression)
+    except _Inexpressible:
+        return None
+    excluded = _NOT_IN_CORE if base is not None else _NOT_IN_CORE | {model.Function.IRI}
+    for part in model.walk(found):
+        if isinstance(part, Triple) or (isinstance(part, model.Call) and part.function in excluded):
             return None
+    return found
 
 
-def _call(
-    function: model.Function | None, operands: tuple[Expression, ...], span: Span | None
+def express_all(
+    expression: Expression,
+    pattern_of: Callable[[Pattern], Any],
+    aggregate: Callable[[Aggregate], Variable],
+    base: str | None = None,
 ) -> model.Expression | None:
-    if function is None:
+    """Return the expression, or None when it calls a function that is not known: one with an IRI that is no cast.
+
+    `pattern_of` gives what the pattern of an EXISTS becomes, `aggregate` the variable that an aggregate is bound to.
+    `base` is what relative IRIs are resolved against.
+    """
+    try:
+        return _Translation(base, pattern_of, aggregate).expression(expression)
+    except _Inexpressible:
         return None
-    arguments = [expressed for operand in operands if (expressed := express(operand)) is not None]
-    if len(arguments) != len(operands):
-        return None
-    if function in (model.Function.AND, model.Function.OR):
-        return _balanced(function, arguments, span)
-    return model.Call(function, tuple(arguments), span)
+
+
+class _Inexpressible(Exception):
+    """Raised for what has no counterpart."""
+
+
+def _inexpressible(node: object) -> Any:
+    raise _Inexpressible
+
+
+class _Translation:
+    """Translates expressions; raises _Inexpressible."""
+
+    def __init__(
+        self, base: str | None, pattern_of: Callable[[Pattern], Any], aggregate: Callable[[Aggregate], Variable]
+    ) -> None:
+        self._base = base
+        self._pattern_of = pattern_of
+        self._aggregate = aggregate
+
+    def expression(self, expression: Expression) -> model.Expression:
+        match expression:
+            case Occurrence(term=Variable() | NamedNode() | Literal() | Triple() as term):
+                return term
+            case Operation(operator, operands, span):
+                return self._call(operator, operands, span)
+            case Builtin(name, arguments, span):
+                return self._call(name, arguments, span)
+            case FunctionCall(function, (argument,), _, span) if function.value in model.CASTS:
+                return self._call(function.value, (argument,), span)
+            case Exists(pattern, negated, span):
+                exists = model.Exists(self._pattern_of(pattern), span)
+                return model.Call(model.Function.NOT, (exists,), span) if negated else exists
+            case Aggregate():
+                return self._aggregate(expression)
+            case _:
+                raise _Inexpressible
+
+    def _call(self, name: str, operands: tuple[Expression, ...], span: Span | None) -> model.Expression:
+        function = _FUNCTIONS.get(name)
+        if function is None:
+            raise _Inexpressible
+        arguments = list(map(self.expression, operands))
+        if function in (model.Function.AND, model.Function.OR):
+            return _balanced(function, arguments, span)
+        if function is model.Function.IRI and self._base is not None:
+            arguments.append(Literal(self._base))
+        return model.Call(function, tuple(arguments), span)
 
 
 def _balanced(function: model.Function, operands: list[model.Expression], span: Span | None) -> model.Expression:
@@ -64,18 +135,33 @@ def fails_without(expression: model.Expression, unbound: Set[Variable]) -> bool:
             return expression in unbound
         case model.Call(function=model.Function.BOUND):
             return False
-        case model.Call(function=model.Function.OR | model.Function.AND, arguments=arguments):
+        case model.Call(function=model.Function.OR | model.Function.AND | model.Function.COALESCE, arguments=arguments):
             return all(fails_without(argument, unbound) for argument in arguments)
         case model.Call(function=model.Function.IN | model.Function.NOT_IN, arguments=(first, *choices)):
             return bool(choices) and fails_without(first, unbound)
+        case model.Call(function=model.Function.IF, arguments=(condition, first, second)):
+            chosen = fails_without(first, unbound) and fails_without(second, unbound)
+            return chosen or fails_without(condition, unbound)
         case model.Call(arguments=arguments):
             return any(fails_without(argument, unbound) for argument in arguments)
         case _:
             return False
 
 
-_BY_SPELLING = frozenset({model.Function.STR, model.Function.DATATYPE, model.Function.SAME_TERM, model.Function.REGEX})
-"""What looks at how a literal is spelled, or reads patterns: engines differ there."""
+_BY_SPELLING = frozenset(
+    {
+        model.Function.STR,
+        model.Function.DATATYPE,
+        model.Function.SAME_TERM,
+        model.Function.REGEX,
+        model.Function.REPLACE,
+        model.Function.NOW,
+        model.Function.STRDT,
+        *model.FRESH,
+        *model.CASTS,
+    }
+)
+"""What looks at how a literal is spelled, reads patterns, or leaves a choice: engines differ there."""
 
 
 def means_the_same(expression: model.Expression) -> bool:

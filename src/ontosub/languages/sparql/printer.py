@@ -44,7 +44,7 @@ from ontosub.languages.sparql.syntax import (
 )
 from ontosub.model import expression as model
 from ontosub.model.errors import UsageError
-from ontosub.model.terms import Literal
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Triple
 
 _LEVELS = {
     **{"||": 1, "&&": 2},
@@ -223,12 +223,20 @@ def _at(expression: Expression, level: int) -> str:
 def from_model(expression: model.Expression) -> Expression:
     """Return the tree of a filter's expression.
 
-    Raises UsageError for what SPARQL cannot say: MDV's NUMBER.
+    Raises UsageError for what SPARQL cannot say: MDV's NUMBER. A base that IRI was given is left out, and so is what
+    stands in an EXISTS, whose pattern is no longer a tree.
     """
+    if isinstance(expression, model.Exists):
+        return Exists(Group())
+    if isinstance(expression, Triple):
+        parts = (expression.subject, expression.predicate, expression.object)
+        return Builtin("TRIPLE", tuple(from_model(part) for part in parts if not isinstance(part, BlankNode)))
     if not isinstance(expression, model.Call):
         return Occurrence(expression)
-    if expression.function is model.Function.NUMBER:
+    function, arguments = expression.function, expression.arguments
+    if function is model.Function.NUMBER:
         raise UsageError("the function number() of MDV cannot be written in this language")
-    operands = tuple(map(from_model, expression.arguments))
-    name = expression.function.value
-    return Operation(name, operands) if name in _LEVELS else Builtin(name, operands)
+    operands = tuple(map(from_model, arguments[:1] if function is model.Function.IRI else arguments))
+    if function in model.CASTS:
+        return FunctionCall(NamedNode(function.value), operands)
+    return Operation(function.value, operands) if function.value in _LEVELS else Builtin(function.value, operands)

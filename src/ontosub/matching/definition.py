@@ -18,6 +18,8 @@ from ontosub.model import Arc, GraphPattern
 from ontosub.model.errors import LimitError
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import NamedNode, PatternTerm, Term, Triple, Variable
+from ontosub.semantics.budget import Budget
+from ontosub.semantics.context import Context
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.expressions import holds
 
@@ -25,12 +27,14 @@ Mu: TypeAlias = Mapping[PatternTerm, Term]
 """A mapping from a pattern's vertices, and its property variables, to terms of the event graph."""
 
 
+NOTHING: Mu = {}
+
 PARTS_MAX = 700
 """How many arcs and vertices a pattern may have: the search is a frame deep for each."""
 
 
 def mappings(
-    pattern: GraphPattern, graph: EventGraph, context: Context | None = None, start: Mu = EMPTY
+    pattern: GraphPattern, graph: EventGraph, context: Context | None = None, start: Mu = NOTHING
 ) -> Iterator[Mu]:
     """Yield every mapping under which the pattern matches the event graph, each once.
 
@@ -61,15 +65,23 @@ class _Search:
         self._classes = {vertex.term: vertex.classes for vertex in pattern.vertices}
         if pattern.home is not None:
             self._classes.setdefault(pattern.home, frozenset())
-        self._start = {term: image for term, image in start.items() if term in set(pattern.variables) | set(self._classes)}
+        self._start = start
 
     def run(self) -> Iterator[Mu]:
-        start: Mu | None = {}
-        if self._home is not None:
-            start = self._map({}, self._home, self._graph.home)
+        start = self._started()
         if start is not None:
             for mu in self._match_arcs(start, 0):
                 yield from self._match_vertices(mu, [term for term in self._classes if term not in mu])
+
+    def _started(self) -> Mu | None:
+        """Return the mapping to start with: the home, and what is given of the vertices and properties of arcs."""
+        mu: Mu | None = {}
+        if self._home is not None:
+            mu = self._map({}, self._home, self._graph.home)
+        ends = {term for arc in self._arcs for term in (arc.subject, arc.property, arc.object)}
+        for term in ends & self._start.keys():
+            mu = mu if mu is None else self._map(mu, term, self._start[term])
+        return mu
 
     def _match_arcs(self, mu: Mu, position: int) -> Iterator[Mu]:
         if position == len(self._arcs):
@@ -91,7 +103,9 @@ class _Search:
         if not terms:
             yield mu
             return
-        for image in self._graph.vertices:
+        # What is given must still be a vertex of the graph.
+        given = self._start.get(terms[0])
+        for image in self._graph.vertices if given is None else {given} & self._graph.vertices:
             self._budget.spend()
             extended = self._map(mu, terms[0], image)
             if extended is not None:

@@ -19,6 +19,8 @@ from ontosub.matching.showing import Show, telling_apart
 from ontosub.model import Binding, GraphPattern, Match, Subscription
 from ontosub.model.errors import LimitError
 from ontosub.model.terms import BlankNode, Term, Triple, Variable
+from ontosub.semantics.budget import Budget
+from ontosub.semantics.context import Context
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.wording import term_text
 
@@ -203,7 +205,7 @@ class _Parts:
         return None
 
     def _search(self, kept: Sequence[Constraint]) -> Mu | None:
-        return next(mappings(restricted(self._pattern, kept), self._graph, self._share), None)
+        return next(mappings(restricted(self._pattern, kept), self._graph, Context(Budget(steps=self._share))), None)
 
 
 def _proof(triple: Triple | None, graph: EventGraph) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from ontosub.languages.sparql import query_of
 from ontosub.matching.answers import BINDING_BYTES, TERM_BYTES, Identified, construct
@@ -26,21 +26,32 @@ class Residual:
 
         Raises LimitError when the budget is spent.
         """
-        query, event = self._query, graph.event
-        solutions = Solutions(graph, context_of(event, budget)).of(query.selection)
+        solutions = Solutions(graph, context_of(graph.event, budget)).of(self._query.selection)
+        answers = (Binding((each.value, term) for each, term in solution.items()) for solution in solutions)
+        return match_of_query(self._query, subscription_id, graph.event, answers, lambda: graph, budget)
+
+
+def match_of_query(
+    query: Query,
+    subscription_id: str,
+    event: Identified,
+    answers: Iterator[Binding],
+    graph: Callable[[], EventGraph],
+    budget: Budget,
+) -> Match | None:
+    """Return the match that the answers to a query make; None without any. A DESCRIBE asks for the `graph`."""
+    found: list[Binding] = []
+    for answer in answers:
+        budget.hold(BINDING_BYTES + TERM_BYTES * len(answer))
+        found.append(Binding() if query.asks else answer)
         if query.asks:
-            found = [] if next(solutions, None) is None else [Binding()]
-        else:
-            found = []
-            for solution in solutions:
-                budget.hold(BINDING_BYTES + TERM_BYTES * len(solution))
-                found.append(Binding((each.value, term) for each, term in solution.items()))
-        if not found:
-            return None
-        made = None if query.template is None else construct(query.template, found, budget)
-        if query.described is not None:
-            made = described(query.described, found, graph, budget)
-        return Match(subscription_id, event.id, found, made, event.interval)
+            break
+    if not found:
+        return None
+    made = None if query.template is None else construct(query.template, found, budget)
+    if query.described is not None:
+        made = described(query.described, found, graph(), budget)
+    return Match(subscription_id, event.id, found, made, event.interval)
 
 
 def context_of(event: Identified, budget: Budget) -> Context:

@@ -52,12 +52,18 @@ _MOMENT_RANKS = {datatype: rank for rank, datatype in enumerate(_MOMENTS)}
 
 
 def sort_key(term: Term | None) -> SortKey:
-    """Return the key of a term; None is unbound.
+    """Return the key of a term in the order of all terms; None is unbound.
 
     >>> terms = [Literal("a"), Literal(10), NamedNode("urn:b"), Literal("9.5", datatype=XSD["decimal"])]
     >>> [term.value for term in sorted(terms, key=sort_key)]
     ['urn:b', '9.5', '10', 'a']
     """
+    key = value_key(term)
+    return (*key, str(term)) if isinstance(term, Literal) else key
+
+
+def value_key(term: Term | None) -> SortKey:
+    """Return the key of a term by its value alone, for ORDER BY: terms that are equal in value are ties."""
     match term:
         case NamedNode():
             return _Kind.IRI, term.value
@@ -66,22 +72,22 @@ def sort_key(term: Term | None) -> SortKey:
         case BlankNode():
             return _Kind.BLANK, term.value
         case Triple():
-            return _Kind.TRIPLE, sort_key(term.subject), sort_key(term.predicate), sort_key(term.object)
+            return _Kind.TRIPLE, *map(sort_key, (term.subject, term.predicate, term.object))
     return (_Kind.UNBOUND,)
 
 
 def _literal_key(literal: Literal) -> SortKey:
     match value_of(literal):
         case bool() as value:
-            return _Class.BOOLEAN, value, str(literal)
+            return _Class.BOOLEAN, value
         case str() as text:
             return _Class.STRING, text
         case LanguageString(text, language, direction):
             return _Class.TAGGED, text, language, "" if direction is None else direction.value
         case Number(value=number):
-            return (_Class.NUMBER, number, str(literal)) if number == number else (_Class.NAN, str(literal))
+            return (_Class.NUMBER, number) if number == number else (_Class.NAN,)
         case Moment() as moment:
-            return _Class.MOMENT, _MOMENT_RANKS[moment.datatype], moment.instant, str(literal)
+            return _Class.MOMENT, _MOMENT_RANKS[moment.datatype], moment.instant
         case Duration() as duration:
-            return _Class.DURATION, durations.mean_end(duration), str(literal)
+            return _Class.DURATION, durations.mean_end(duration)
     return _Class.OTHER, literal.datatype.value, literal.value

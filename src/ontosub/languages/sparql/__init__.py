@@ -15,6 +15,7 @@ from ontosub.languages.sparql.cache import Cache, read_in_full
 from ontosub.languages.sparql.filters import conjuncts, express
 from ontosub.languages.sparql.parser import parse_query, read_expression
 from ontosub.languages.sparql.printer import print_query
+from ontosub.languages.sparql.residuals import query_of
 from ontosub.languages.sparql.source import Source
 from ontosub.model.pattern import Filter
 from ontosub.model.subscription import Subscription
@@ -54,4 +55,4 @@ def parse_expression(tokens: Sequence[Token], source: Source, prologue: Prologue
     return found
 
 
-__all__ = ["parse", "parse_expression", "parse_query", "print_query", "read_in_full"]
+__all__ = ["parse", "parse_expression", "parse_query", "print_query", "query_of", "read_in_full"]

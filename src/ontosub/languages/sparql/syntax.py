@@ -23,6 +23,18 @@ class Occurrence:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TripleTerm:
+    """A triple term with a variable or a blank node inside; without any, it is a constant: a `Triple`.
+
+    It stands in triple patterns and templates only: in an expression, TRIPLE makes one.
+    """
+
+    subject: Occurrence
+    predicate: Occurrence
+    object: Occurrence
+
+
 # Expressions
 
 

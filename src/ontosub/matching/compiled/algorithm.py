@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ontosub.languages.sparql import query_of
 from ontosub.matching.algorithm import COSTS, Indexed
 from ontosub.matching.answers import match_of
 from ontosub.matching.batch import Batch, BatchResult, Collected
@@ -22,16 +23,18 @@ from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.index.part import BY_OBJECTS, BY_ROWS, RESIDUAL_DECIDES, Part, Rows, Walked
 from ontosub.matching.compiled.lane import Arrival, Found
 from ontosub.matching.compiled.mappings import Mappings
+from ontosub.matching.compiled.queries.plan import Plan
 from ontosub.matching.limits import check_size
-from ontosub.matching.residual import Residual, is_certainly_taken
+from ontosub.matching.residual import context_of, match_of_query
 from ontosub.model import Binding, Event, Match, Subscription
 from ontosub.model.errors import LimitError, OntosubError
 from ontosub.semantics import Entailment
+from ontosub.semantics.budget import Budget
 
 Array = NDArray[Any]
 
-RESIDUALS_MAX = 100_000
-"""How many residuals are kept ready to be evaluated."""
+PLANS_MAX = 20_000
+"""How many queries are kept ready to be answered."""
 
 _NUMBERS_MAX = 1 << 24
 """How many numbers of a batch are collected before they become a table."""
@@ -67,7 +70,7 @@ class Compiled(Indexed):
         self._budget = budget
         self._open_max = budget // STEPS_OF_PYTHON
         self._clock = clock
-        self._residuals: dict[str, Residual] = {}
+        self._plans: dict[str, Plan] = {}
         self._residual_seconds: defaultdict[str, float] = defaultdict(float)
         self._saved: Saved | None = None
         self.visits = 0
@@ -88,13 +91,11 @@ class Compiled(Indexed):
 
     def subscribe(self, subscription: Subscription) -> None:
         check_size(subscription)
-        if subscription.residual is not None and not is_certainly_taken(subscription.residual):
-            self._residual(subscription)
         self._index.add(subscription)
 
     def unsubscribe(self, id: str) -> None:
         self._index.remove(id)
-        self._residuals.pop(id, None)
+        self._plans.pop(id, None)
         self._residual_seconds.pop(id, None)
 
     def merge(self) -> None:
@@ -255,23 +256,31 @@ class Compiled(Indexed):
         return walked
 
     def _match(self, arrival: Arrival, part: Part, number: int, bindings: list[Binding]) -> Match | None:
+        """Return the match of a subscription; None when there is none, or when it costs too much to tell."""
         subscription = part.holding[number]
-        if part.kind[number] <= BY_OBJECTS:
-            return match_of(subscription, arrival, bindings)
         start = self._clock()
         try:
-            return self._residual(subscription).match(subscription.id, arrival.graph())
+            if part.kind[number] <= BY_OBJECTS:
+                return match_of(subscription, arrival, bindings, Budget())
+            return self._answered(subscription, arrival)
         except LimitError:
             self.over_budget |= {subscription.id}
             return None
         finally:
-            self._residual_seconds[subscription.id] += self._clock() - start
+            if part.kind[number] > BY_OBJECTS:
+                self._residual_seconds[subscription.id] += self._clock() - start
 
-    def _residual(self, subscription: Subscription) -> Residual:
-        residual = self._residuals.get(subscription.id)
-        if residual is None:
-            residual = Residual(subscription.residual or "", self._entailment.is_implied)
-            if len(self._residuals) >= RESIDUALS_MAX:
-                del self._residuals[next(iter(self._residuals))]
-            self._residuals[subscription.id] = residual
-        return residual
+    def _answered(self, subscription: Subscription, arrival: Arrival) -> Match | None:
+        budget = Budget(steps=self._budget)
+        plan = self._plan(subscription)
+        answers = plan.answers(arrival.facts(), context_of(arrival, budget))
+        return match_of_query(plan.query, subscription.id, arrival, answers, arrival.graph, budget)
+
+    def _plan(self, subscription: Subscription) -> Plan:
+        plan = self._plans.get(subscription.id)
+        if plan is None:
+            plan = Plan(query_of(subscription.residual or ""))
+            if len(self._plans) >= PLANS_MAX:
+                del self._plans[next(iter(self._plans))]
+            self._plans[subscription.id] = plan
+        return plan

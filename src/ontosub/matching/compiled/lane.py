@@ -14,9 +14,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ontosub.matching.batch import ENCODED, MATCHES, Batch
+from ontosub.matching.compiled.events.concepts import Concepts
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.index.part import Part
+from ontosub.matching.compiled.queries.arcs import EventArcs
+from ontosub.matching.compiled.queries.rows import Facts
+from ontosub.matching.compiled.queries.terms import Terms
 from ontosub.matching.compiled.texts import Texts, subscription_ids
 from ontosub.model import Event, Interval
 from ontosub.semantics import Entailment, EventGraph
@@ -36,12 +40,14 @@ class Arrival:
     encoded: EncodedEvent
     _read: Callable[[], Event]
     _entailment: Entailment
+    _concepts: Concepts
     _graph: EventGraph | None = None
+    _facts: Facts | None = None
 
     @classmethod
     def of(cls, event: Event, index: Index) -> Self:
         """Return the arrival of an event that has been read."""
-        return cls(event.id, event.interval, index.encode(event), lambda: event, index.entailment)
+        return cls(event.id, event.interval, index.encode(event), lambda: event, index.entailment, index.concepts)
 
     @classmethod
     def from_row(cls, batch: Batch, row: int, index: Index) -> Self:
@@ -50,7 +56,7 @@ class Arrival:
         if named and quads is not None and not batch.is_read(row):
             encoded = index.encode_payload(batch.payloads[row] or b"", quads=quads)
             if encoded is not None:
-                return cls(named, batch.interval(row), encoded, lambda: batch.event(row), index.entailment)
+                return cls(named, batch.interval(row), encoded, lambda: batch.event(row), index.entailment, index.concepts)
         return cls.of(batch.event(row), index)
 
     def graph(self) -> EventGraph:
@@ -58,6 +64,15 @@ class Arrival:
         if self._graph is None:
             self._graph = self._entailment.event_graph(self._read())
         return self._graph
+
+
+    def facts(self) -> Facts:
+        """Return the event as queries see it."""
+        if self._facts is None:
+            terms = Terms(self.encoded)
+            arcs = EventArcs(self.encoded, self._concepts, terms, self._entailment.classes)
+            self._facts = Facts(terms, arcs, lambda: self.graph().named)
+        return self._facts
 
 
 class Found:

@@ -9,6 +9,7 @@ from ontosub.matching.naive import Evaluation
 from ontosub.matching.definition import Mu
 from ontosub.model import Match, Subscription
 from ontosub.semantics import Entailment, EventGraph
+from ontosub.semantics.budget import Budget
 
 
 class Outcome:
@@ -29,4 +30,4 @@ class Outcome:
             return self._residual.match(graph)
         pairs = zip(self._subscription.patterns, found, strict=True)
         bindings = [project(pattern, mu) for pattern, mappings in pairs for mu in mappings]
-        return match_of(self._subscription, graph.event, bindings)
+        return match_of(self._subscription, graph.event, bindings, Budget())

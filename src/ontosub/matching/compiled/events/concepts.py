@@ -189,6 +189,15 @@ class Concepts:
         """Return the property that has the number."""
         return self._property_list[number]
 
+    def properties_among(self, words: Iterable[NamedNode]) -> Array:
+        """Return the numbers of the properties among some words."""
+        return np.array([self._properties[word] for word in words if word in self._properties], np.int64)
+
+    def bits_among(self, words: Iterable[NamedNode]) -> Array:
+        """Return the bits of the classes among some words that subscriptions ask for."""
+        numbers = (self._classes.get(word, -1) for word in words)
+        return np.array([self._asked[number] for number in numbers if number in self._asked], np.int64)
+
     def own_properties(self) -> Array:
         """Return the numbers of the properties that have one for the sake of the ontology."""
         return np.union1d(np.arange(self._own_properties), [self.property_number(TYPE)])

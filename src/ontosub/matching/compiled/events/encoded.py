@@ -91,6 +91,16 @@ class EncodedEvent:
         vertices = len(self.graph.vertices)
         return np.frombuffer(self._bytes, np.uint8), self._spans[0, :vertices], self._spans[1, :vertices]
 
+    def vertex_texts(self) -> list[bytes]:
+        """Return the N-Triples form of each vertex."""
+        count = len(self.graph.vertices)
+        starts, ends = self._spans[0, :count].tolist(), self._spans[1, :count].tolist()
+        data, known = self._bytes, self._dictionary
+        return [
+            data[start:end] if start >= 0 else known.term(int(self.graph.vertices[vertex, TERM])).encode()
+            for vertex, (start, end) in enumerate(zip(starts, ends, strict=True))
+        ]
+
     def term(self, vertex: int) -> Term:
         """Return the term that a vertex stands for."""
         start = self._spans[0, vertex]

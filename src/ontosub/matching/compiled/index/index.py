@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ontosub.languages.sparql import query_of
 from ontosub.matching.compiled.atoms.atoms import Atoms
 from ontosub.matching.compiled.atoms.bodies import Texts
 from ontosub.matching.compiled.events.concepts import Concepts
@@ -21,6 +22,7 @@ from ontosub.matching.compiled.index.holdings import Fresh
 from ontosub.matching.compiled.index.merging import merged
 from ontosub.matching.compiled.index.part import BY_OBJECTS, BY_ROWS, CORE_DECIDES, RESIDUAL_DECIDES, Part
 from ontosub.matching.compiled.index.renewal import Numbers, renewed
+from ontosub.matching.compiled.queries.vocabulary import ask
 from ontosub.model import Event, Ontology, Subscription
 from ontosub.model.terms import TYPE, Triple, Variable
 from ontosub.semantics import Entailment
@@ -109,6 +111,8 @@ class Index(Mapping[str, Subscription]):
             for number, pattern in enumerate(subscription.patterns, starts[-1]):
                 asks_once = subscription.distinct and not pattern.projected
                 draft.add(number, pattern, once=asks_once or subscription.residual is not None)
+            if subscription.residual is not None:
+                ask(query_of(subscription.residual), self.concepts)
             starts.append(starts[-1] + len(subscription.patterns))
         order = np.arange(self.came, self.came + len(subscriptions), dtype=np.int64)
         kind = np.array([_kind_of(each) for each in subscriptions], np.int8)

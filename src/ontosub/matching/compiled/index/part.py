@@ -119,6 +119,11 @@ class Part:
     def __len__(self) -> int:
         return len(self.order)
 
+    def queries(self) -> Iterator[bytes]:
+        """Yield the records of the standing subscriptions that are queries beyond their core."""
+        for number in np.flatnonzero((self.kind >= CORE_DECIDES) & ~self.gone).tolist():
+            yield self.holding.record(number)
+
     def walk(self, graph: Graph, *, every: bool, budget: int) -> Walked:
         """Match an event graph; with `every`, for all mappings of those patterns whose mappings are asked for."""
         scratch = self._scratch

@@ -32,6 +32,7 @@ from ontosub.matching.compiled.index.layout import (
 )
 from ontosub.matching.compiled.index.part import Part
 from ontosub.matching.compiled.index.plan import BACKWARD, CHECK, CHECK_ANY
+from ontosub.matching.compiled.queries.vocabulary import words_in
 from ontosub.model.terms import TYPE, NamedNode
 from ontosub.semantics import Entailment
 
@@ -71,23 +72,33 @@ class _Used(NamedTuple):
     terms: Array
     atoms: Array
     has_property_variables: bool
+    has_queries: bool
 
     @classmethod
-    def by(cls, segments: Sequence[Segment], atoms: Atoms) -> _Used:
+    def by(cls, parts: Sequence[Part], old: Numbers) -> _Used:
+        segments, atoms = [part.segment for part in parts], old.atoms
+        words = words_in(record for part in parts for record in part.queries())
         found = [(segment, _Places.of(segment)) for segment in segments]
         held = _distinct(
             *(segment.bucket_keys[places.atoms] for segment, places in found),
             *(segment.extras[places.has_atoms, WHAT] for segment, places in found),
         )
         return cls(
-            properties=_distinct(*(segment.nodes[places.properties, PROPERTY] for segment, places in found)),
-            bits=_distinct(*(array for segment in segments for array in (segment.nodes[:, CLASS], segment.classes))),
+            properties=_distinct(
+                *(segment.nodes[places.properties, PROPERTY] for segment, places in found),
+                old.concepts.properties_among(words),
+            ),
+            bits=_distinct(
+                *(array for segment in segments for array in (segment.nodes[:, CLASS], segment.classes)),
+                old.concepts.bits_among(words),
+            ),
             terms=_distinct(
                 *(segment.bucket_keys[places.terms] for segment, places in found),
                 *(segment.extras[places.not_terms, WHAT] for segment, places in found),
             ),
             atoms=_distinct(atoms.needed(held)),
             has_property_variables=any((each.nodes[:, HOW] & KIND_MASK >= CHECK_ANY).any() for each in segments),
+            has_queries=bool(words),
         )
 
 
@@ -99,7 +110,7 @@ def _distinct(*numbers: Array) -> Array:
 
 def renewed(parts: Sequence[Part], old: Numbers, entailment: Entailment) -> tuple[list[Part], Numbers] | None:
     """Return parts, of which nothing has gone, with new numbers, and these; None when all numbers are in use."""
-    used = _Used.by([part.segment for part in parts], old.atoms)
+    used = _Used.by(parts, old)
     if _is_everything(old, used):
         return None
     dictionary = Dictionary()
@@ -109,6 +120,8 @@ def renewed(parts: Sequence[Part], old: Numbers, entailment: Entailment) -> tupl
     bits = [concepts.bit_of_class(NamedNode(asked[bit])) for bit in used.bits.tolist()]
     by_type = TYPE in map(old.concepts.property_at, used.properties.tolist())
     concepts.keep(types=by_type or used.has_property_variables, unknown=used.has_property_variables)
+    if used.has_queries:
+        concepts.keep(types=old.concepts.keep_types, unknown=old.concepts.keep_unknown)
     concepts.tables  # noqa: B018 - they need numbers for the terms of the ontology
     terms = dictionary.number(map(old.dictionary.term, used.terms.tolist()))
     new = _Renumbering(

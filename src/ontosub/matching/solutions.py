@@ -274,7 +274,7 @@ class _Held:
 
     def to(self, solution: Solution) -> Iterator[Solution]:
         """Yield those that are compatible with a solution: bound alike in what both bind."""
-        shared = self._always & solution.keys()
+        shared = frozenset(term for term in self._always if term in solution)
         if shared not in self._by:
             self._by[shared] = self._grouped(shared)
         for other in self._by[shared].get(frozenset((v, solution[v]) for v in shared), ()):

@@ -35,6 +35,8 @@ bench: .venv/ready ## speed, as ratios against other engines in the same run; ha
 	$(BIN)/ontosub bench --composite | tee build/composite.txt
 	$(BIN)/ontosub bench --composite --pipeline | tee build/composing.txt
 	$(BIN)/ontosub bench -w lubm --bindings -e compiled -e oxigraph --csv build/lubm.csv
+	$(BIN)/ontosub bench -w residual --size 1k --size 10k --bindings -e compiled -e oxigraph --csv build/residual.csv
+	$(BIN)/ontosub bench -w lubm-residual --bindings -e compiled -e oxigraph --csv build/lubm-residual.csv
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build

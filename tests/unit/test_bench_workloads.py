@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from ontosub.bench.workload import Workload
-from ontosub.bench.workloads import WORKLOADS, lubm, mixed, ops, templates
+from ontosub.bench.workloads import WORKLOADS, lubm, mixed, ops, residual, templates
 from ontosub.bench.workloads.lubm.ontology import UB
 from ontosub.languages.ops.printer import to_text
 from ontosub.matching.definition import mappings
@@ -18,6 +18,8 @@ from ontosub.semantics import Entailment
 def small(name: str, seed: int = 1) -> Workload:
     if name == "lubm":
         return lubm.generate(60, 2, seed, triples=500)
+    if name == "lubm-residual":
+        return lubm.generate_residual(60, 3, seed, triples=500)
     return WORKLOADS[name].generate(60, 3, seed)
 
 
@@ -55,7 +57,8 @@ class TestEvery:
         workload = small(name)
         patterns = [pattern for each in workload.subscriptions for pattern in each.patterns]
         assert {class_ for p in patterns for v in p.vertices for class_ in v.classes} <= workload.ontology.classes
-        assert {arc.property for p in patterns for arc in p.arcs} <= workload.ontology.properties
+        properties = {arc.property for p in patterns for arc in p.arcs if isinstance(arc.property, NamedNode)}
+        assert properties - {TYPE} <= workload.ontology.properties
 
 
 class TestOps:
@@ -157,6 +160,34 @@ class TestMixed:
     def test_some_match_and_most_do_not(self):
         workload = mixed.generate(1000, 10, 1)
         assert 0 < matches_per_event(workload) < 20
+
+
+class TestResidual:
+    def test_every_subscription_says_more_than_its_core(self):
+        for workload in (small("residual"), small("lubm-residual")):
+            assert all(each.residual is not None for each in workload.subscriptions)
+
+    def test_any_hundred_in_a_row_have_all_kinds_in_their_shares(self):
+        assert len(residual.KINDS) == 100
+        texts = [each.text for each in residual.generate(200, 1, 1).subscriptions][50:150]
+        words = {
+            "optional": "OPTIONAL",
+            "aggregate": "GROUP BY",
+            "values": "VALUES",
+            "order": "ORDER BY",
+        }
+        for kind, word in words.items():
+            assert sum(word in text for text in texts) == residual.SHARES[kind], kind
+        assert sum("EXISTS" in text or "MINUS" in text for text in texts) == residual.SHARES["negation"]
+
+    def test_one_or_two_in_a_hundred_pass_their_core(self):
+        workload = residual.generate(2000, 5, 1)
+        assert 0.01 < matches_per_event(workload) / 2000 < 0.025
+
+    def test_lubm_s_additions_are_all_there(self):
+        texts = [each.text for each in lubm.generate_residual(200, 1, 1, triples=10).subscriptions]
+        for word in ("OPTIONAL", "HAVING", "MAX", "NOT EXISTS", "MINUS", "+ "):
+            assert any(word in text for text in texts), word
 
 
 @pytest.fixture(scope="module")

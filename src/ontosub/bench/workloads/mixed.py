@@ -68,7 +68,7 @@ def ontology() -> Ontology:
     """Return the class tree and the property forest."""
     subclasses = _tree("C", 1, CLASS_BRANCHES, CLASS_LEVELS)
     subproperties = _tree("p", PROPERTY_ROOTS, PROPERTY_BRANCHES, PROPERTY_LEVELS)
-    plain = {_measure(number) for number in range(MEASURES)} | {_word(number) for number in range(WORDS)}
+    plain = {measure(number) for number in range(MEASURES)} | {word_property(number) for number in range(WORDS)}
     return Ontology(
         classes=frozenset(class_ for pair in subclasses for class_ in pair),
         properties=frozenset({*(property_ for pair in subproperties for property_ in pair), *plain}),
@@ -91,11 +91,13 @@ def _iri(name: str) -> NamedNode:
     return VOCABULARY[name]
 
 
-def _measure(number: int) -> NamedNode:
+def measure(number: int) -> NamedNode:
+    """Return a property with numbers."""
     return _iri(f"measure{number}")
 
 
-def _word(number: int) -> NamedNode:
+def word_property(number: int) -> NamedNode:
+    """Return a property with strings."""
     return _iri(f"word{number}")
 
 
@@ -114,7 +116,7 @@ class Telling:
 
     def event(self, id: str) -> Event:
         """Draw an event."""
-        story = self._story(EVENT_VERTICES)
+        story = self.story(EVENT_VERTICES)
         vertices: list[Resource] = [name or BlankNode(f"v{number}") for number, name in enumerate(story.names)]
         triples = [Triple(vertices[subject], word.iri, vertices[object_]) for subject, word, object_ in story.arcs]
         for vertex, class_, (measure, number), (word, text) in zip(
@@ -129,41 +131,44 @@ class Telling:
 
     def subscription(self, number: int) -> Subscription:
         """Draw a subscription; every tenth is a text with OPTIONAL or UNION."""
-        pattern = self._pattern(self._story(2 + self._below(4)))
+        pattern = self.pattern(self.story(2 + self.below(4)))
         if number % 10:
             return Subscription(f"s{number}", (pattern,), language="sparql")
         return Subscription.parse(self._text(pattern), "sparql", id=f"s{number}")
 
-    def _below(self, end: int) -> int:
+    def below(self, end: int) -> int:
         """Draw a number from 0 up to `end`; `randrange` is slow, and this is asked millions of times."""
         return int(self._chance.random() * end)
 
-    def _story(self, vertices: int) -> Story:
+    def story(self, vertices: int) -> Story:
+        """Draw what is said of so many vertices, each linked to one of the three before it."""
         story = Story()
         for number in range(vertices):
             if number:
-                story.arcs.append((max(0, number - 1 - self._below(3)), self._property(), number))
-            below = (self._below(CLASS_BRANCHES) for _ in range(CLASS_LEVELS - 1))
+                story.arcs.append((max(0, number - 1 - self.below(3)), self.property_word(), number))
+            below = (self.below(CLASS_BRANCHES) for _ in range(CLASS_LEVELS - 1))
             story.classes.append(Word("C", (0, *below)))
-            story.names.append(self._name() if self._below(2) else None)
-            story.measures.append((_measure(self._below(MEASURES)), self._below(NUMBERS)))
-            story.words.append((_word(self._below(WORDS)), f"word {self._below(self._pool)}"))
+            story.names.append(self.name() if self.below(2) else None)
+            story.measures.append((measure(self.below(MEASURES)), self.below(NUMBERS)))
+            story.words.append((word_property(self.below(WORDS)), f"word {self.below(self._pool)}"))
         return story
 
-    def _property(self) -> Word:
-        below = (self._below(PROPERTY_BRANCHES) for _ in range(PROPERTY_LEVELS - 1))
-        return Word("p", (self._below(PROPERTY_ROOTS), *below))
+    def property_word(self) -> Word:
+        """Draw a property of the lowest level."""
+        below = (self.below(PROPERTY_BRANCHES) for _ in range(PROPERTY_LEVELS - 1))
+        return Word("p", (self.below(PROPERTY_ROOTS), *below))
 
-    def _name(self) -> NamedNode:
-        return VOCABULARY[f"name{self._below(self._pool)}"]
+    def name(self) -> NamedNode:
+        """Draw an IRI out of the pool."""
+        return VOCABULARY[f"name{self.below(self._pool)}"]
 
-    def _pattern(self, story: Story) -> GraphPattern:
+    def pattern(self, story: Story) -> GraphPattern:
         """Return what the story says in wider words; of constants and filters, a part."""
         terms: list[Variable | NamedNode] = [Variable(f"v{number}") for number in range(len(story.classes))]
         arcs, filters = list[Arc](), list[Filter]()
         asked, last = self._chance.random(), len(terms) - 1
         if asked < 0.25:
-            terms[last] = self._name()
+            terms[last] = self.name()
         elif asked < 0.5:
             arcs.append(Arc(terms[last], story.words[last][0], Literal(story.words[last][1])))
         elif asked < 0.8:
@@ -172,16 +177,16 @@ class Telling:
             function = self._chance.choice([Function.LESS, Function.GREATER_OR_EQUAL])
             filters.append(Filter(Call(function, (value, Literal(story.measures[last][1])))))
         for subject, word, object_ in story.arcs:
-            arcs.append(Arc(terms[subject], word.wider(self._below(3)).iri, terms[object_]))
+            arcs.append(Arc(terms[subject], word.wider(self.below(3)).iri, terms[object_]))
         vertices = [
-            _vertex(term, class_.wider(self._below(4) + 1).iri)
+            _vertex(term, class_.wider(self.below(4) + 1).iri)
             for term, class_ in zip(terms, story.classes, strict=True)
         ]
         return GraphPattern(tuple(vertices), tuple(arcs), tuple(filters))
 
     def _text(self, pattern: GraphPattern) -> str:
         start = pattern.vertices[0].term
-        first, second = self._property().wider(1).iri, self._property().wider(1).iri
+        first, second = self.property_word().wider(1).iri, self.property_word().wider(1).iri
         if self._chance.random() < 0.5:
             more = f"OPTIONAL {{ {start} {first} ?more }}"
         else:

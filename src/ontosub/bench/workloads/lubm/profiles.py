@@ -27,6 +27,23 @@ NAMED_KINDS = (
 FANNING = frozenset({"member", "hasAlumnus"})
 """Properties with hundreds of values. Asked of anything but the start, they would ask for all pairs of members."""
 
+RESIDUAL_TRIPLES_MAX = 3
+OPTIONALS = ("ub:emailAddress", "ub:researchInterest", "ub:headOf", "ub:advisor", "ub:degreeFrom", "ub:teacherOf")
+"""Properties that some things have and others do not."""
+RESIDUAL_FORMS = (
+    "SELECT * {{ {core} OPTIONAL {{ ?x0 {optional} ?more }} }}",
+    "SELECT * {{ {core} OPTIONAL {{ ?x0 {optional} ?more }} OPTIONAL {{ ?x0 ub:name ?name }} }}",
+    "SELECT * {{ {core} OPTIONAL {{ ?x0 {optional} ?more OPTIONAL {{ ?more ub:name ?name }} }} }}",
+    "SELECT ?x0 {{ {core} OPTIONAL {{ ?x0 {optional} ?more }} FILTER(!BOUND(?more)) }}",
+    "SELECT ?x0 (COUNT({counted}) AS ?count) {{ {core} }} GROUP BY ?x0 HAVING(COUNT({counted}) > {limit})",
+    "SELECT (COUNT(DISTINCT ?x0) AS ?count) {{ {core} }} GROUP BY {counted} HAVING(COUNT(*) > {limit})",
+    "SELECT ?x0 (MAX(STRLEN(STR({counted}))) AS ?longest) {{ {core} }} GROUP BY ?x0",
+    "SELECT * {{ {core} FILTER NOT EXISTS {{ ?x0 {optional} ?more }} }}",
+    "SELECT * {{ {core} MINUS {{ ?x0 {optional} ?more }} }}",
+    "SELECT DISTINCT ?organization {{ {core} . ?x0 ub:worksFor/ub:subOrganizationOf+ ?organization }}",
+)
+"""The additions, each as likely as the others."""
+
 
 def profile(id: str, chance: random.Random) -> Subscription:
     """Return a profile."""
@@ -36,6 +53,16 @@ def profile(id: str, chance: random.Random) -> Subscription:
     else:
         triples = _walk(chance, chance.randint(1, TRIPLES_MAX), valued=kind < TYPE_ONLY_SHARE + VALUE_SHARE)
     return Subscription.parse(f"PREFIX ub: <{UB}> SELECT * {{ {' . '.join(triples)} }}", "sparql", id=id)
+
+
+def residual_profile(id: str, chance: random.Random) -> Subscription:
+    """Return a short walk with an addition: OPTIONAL (4 in 10), an aggregate (3), negation (2), a path or order (1)."""
+    walk = _walk(chance, chance.randint(1, RESIDUAL_TRIPLES_MAX), valued=False)
+    counted = next((variable for variable in ("?x1", "?x0") if any(variable in triple for triple in walk)), "?x0")
+    text = chance.choice(RESIDUAL_FORMS).format(
+        core=" . ".join(walk), counted=counted, optional=chance.choice(OPTIONALS), limit=chance.randint(1, 20)
+    )
+    return Subscription.parse(f"PREFIX ub: <{UB}> {text}", "sparql", id=id)
 
 
 def _types_only(chance: random.Random) -> list[str]:

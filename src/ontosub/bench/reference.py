@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from ontosub.bench.workload import Published, Workload
-from ontosub.matching.naive import Evaluation
 from ontosub.matching.definition import mappings
+from ontosub.matching.naive import Evaluation
 from ontosub.model import Binding
 from ontosub.model.errors import OntosubError
 from ontosub.semantics import Entailment, EventGraph

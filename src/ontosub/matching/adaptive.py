@@ -11,8 +11,8 @@ from importlib import import_module
 
 from ontosub.matching.algorithm import Algorithm, Indexed
 from ontosub.matching.batch import Batch, BatchResult
-from ontosub.matching.naive import Naive
 from ontosub.matching.limits import check_size
+from ontosub.matching.naive import Naive
 from ontosub.model import Event, Match, Subscription
 from ontosub.semantics import Entailment
 

@@ -9,7 +9,6 @@ from ontosub.model import Arc, Binding, GraphPattern, Interval, Match, Subscript
 from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
 from ontosub.semantics.budget import Budget
 
-
 BINDING_BYTES, TERM_BYTES, TRIPLE_BYTES = 300, 60, 300
 """About what an answer takes, each term in it, and each triple that is made of it."""
 
@@ -34,9 +33,7 @@ class Identified(Protocol):
     def interval(self) -> Interval | None: ...
 
 
-def match_of(
-    subscription: Subscription, event: Identified, bindings: list[Binding], budget: Budget
-) -> Match | None:
+def match_of(subscription: Subscription, event: Identified, bindings: list[Binding], budget: Budget) -> Match | None:
     """Return the match that the answers of a subscription without residual make; None when there are none.
 
     Raises LimitError when the budget does not suffice for what CONSTRUCT makes.

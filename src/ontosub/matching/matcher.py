@@ -14,8 +14,8 @@ import pyarrow as pa
 from ontosub.matching.adaptive import Adaptive
 from ontosub.matching.algorithm import Algorithm, Indexed
 from ontosub.matching.batch import Batch, BatchResult
-from ontosub.matching.naive import Evaluation, Naive
 from ontosub.matching.explain import Explanation, explain
+from ontosub.matching.naive import Evaluation, Naive
 from ontosub.model import Diagnostic, Event, Match, Ontology, Severity, Subscription
 from ontosub.model.errors import LanguageError, OntosubWarning, UnknownSubscription, UsageError
 from ontosub.semantics import Entailment

@@ -130,7 +130,9 @@ class Solutions:
             return _Looked(self, node, seen)
         return _Held(self._kept(self.of(node, seen)), self._context.budget)
 
-    def _extended(self, pattern: Node, variable: Variable, expression: Expression, seen: Solution) -> Iterator[Solution]:
+    def _extended(
+        self, pattern: Node, variable: Variable, expression: Expression, seen: Solution
+    ) -> Iterator[Solution]:
         computed = extended_in(pattern)
         for solution in self.of(pattern, seen):
             value = self._evaluate(expression, {**seen, **solution}, without=computed)
@@ -204,7 +206,7 @@ class Solutions:
         for key in reversed(node.order):
             solutions = sorted(
                 solutions,
-                key=lambda each: value_key(self._evaluate(key.expression, {**seen, **each})),  # noqa: B023
+                key=lambda each: value_key(self._evaluate(key.expression, {**seen, **each})),
                 reverse=key.descending,
             )
         return solutions

@@ -292,7 +292,6 @@ def variables_in(node: Node) -> frozenset[PatternTerm]:
             return frozenset(projection)
 
 
-
 def extended_in(node: Node) -> frozenset[Variable]:
     """Return the variables that were computed for the solutions of a node, since they were found."""
     computed: set[Variable] = set()

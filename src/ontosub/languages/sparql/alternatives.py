@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ontosub.languages.sparql.checks import visible_variables
 from ontosub.languages.sparql.filters import conjuncts, express, fails_without, means_the_same
+from ontosub.languages.sparql.graph_patterns import Triple
 from ontosub.languages.sparql.syntax import (
     Alternative,
     Bind,
@@ -31,7 +32,6 @@ from ontosub.languages.sparql.syntax import (
     Union,
     walk,
 )
-from ontosub.languages.sparql.graph_patterns import Triple
 from ontosub.model import pattern as patterns
 from ontosub.model.errors import Span
 from ontosub.model.expression import variables_of

@@ -7,7 +7,6 @@ residual and decides, or at least gives the answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ontosub.languages.sparql.algebra import template_arc
@@ -25,7 +24,6 @@ from ontosub.languages.sparql.syntax import (
     Filter,
     Group,
     Modifiers,
-    Occurrence,
     Operation,
     Query,
     Select,
@@ -36,11 +34,10 @@ from ontosub.languages.sparql.syntax import (
     walk,
 )
 from ontosub.languages.sparql.tokens import tokenize
-from ontosub.model import pattern as patterns
-from ontosub.model.errors import LimitError, Span
-from ontosub.model.pattern import Arc, GraphPattern, Vertex
+from ontosub.model.errors import LimitError
+from ontosub.model.pattern import Arc, GraphPattern
 from ontosub.model.subscription import Subscription
-from ontosub.model.terms import TYPE, NamedNode, PatternTerm, Variable
+from ontosub.model.terms import NamedNode, Variable
 
 LANGUAGE = "sparql"
 JOINED_MAX = 100

@@ -21,8 +21,8 @@ from ontosub.languages.prologue import Prologue
 from ontosub.languages.sparql import literals, regex
 from ontosub.languages.sparql.alternatives import Conjunction
 from ontosub.languages.sparql.core import LANGUAGE, Compiled, compile_query
-from ontosub.languages.sparql.graph_patterns import graph_pattern
 from ontosub.languages.sparql.expressions_reader import regex_constants
+from ontosub.languages.sparql.graph_patterns import graph_pattern
 from ontosub.languages.sparql.parser import labels_of, read_query
 from ontosub.languages.sparql.query_reader import QueryReader
 from ontosub.languages.sparql.source import Source, line_starts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Self
@@ -20,10 +21,10 @@ from ontosub.matching.compiled.columns import Columns
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.files.storage import Saved, load, save
 from ontosub.matching.compiled.index.index import Index
-from ontosub.matching.compiled.index.part import BY_OBJECTS, BY_ROWS, RESIDUAL_DECIDES, Part, Rows, Walked
+from ontosub.matching.compiled.index.part import BY_OBJECTS, RESIDUAL_DECIDES, Part, Rows, Walked
 from ontosub.matching.compiled.lane import Arrival, Found
 from ontosub.matching.compiled.mappings import Mappings
-from ontosub.matching.compiled.queries.plan import Plan
+from ontosub.matching.compiled.queries.plan import Plan, starts_with
 from ontosub.matching.limits import check_size
 from ontosub.matching.residual import context_of, match_of_query
 from ontosub.model import Binding, Event, Match, Subscription
@@ -47,11 +48,12 @@ STEPS_OF_PYTHON = 10
 
 
 class _Answering(NamedTuple):
-    """What the answers of a subscription come from, while an event is matched."""
+    """What the answers of a subscription come from: bindings, or for a query the mappings of its core, if known."""
 
     part: Part
     number: int
     bindings: list[Binding]
+    core: list[list[int]] | None = None
 
 
 class Compiled(Indexed):
@@ -132,10 +134,10 @@ class Compiled(Indexed):
         answering: list[_Answering] = []
         for part in self._index.parts:
             answering += self._answering(part, arrival, self._walk(part, arrival.encoded, every=True))[0]
-        for part, number, found in answering:
-            match = self._match(arrival, part, number, found)
+        for each in answering:
+            match = self._match(arrival, each)
             if match is not None:
-                part.matches[number] += 1
+                each.part.matches[each.number] += 1
                 yield match
 
     def _answering(
@@ -143,7 +145,7 @@ class Compiled(Indexed):
     ) -> tuple[list[_Answering], set[int]]:
         """Return who answers an event, in order, with what the index knows of the answers; and who was given up.
 
-        With `objects_only`, those whose answers rows are are left out.
+        With `objects_only`, subscriptions of kind BY_ROWS are left out.
         """
         undecided = walked.given_up | part.open_beyond(walked, self._open_max)
         # Of these nobody asks more than that there is an answer.
@@ -151,10 +153,8 @@ class Compiled(Indexed):
         bindings: defaultdict[int, list[Binding]] = defaultdict(list)
         if part.has_objects or not objects_only:
             mappings = Mappings(part, arrival)
-            for rows in part.rows(walked.numbers):
+            for rows in part.rows(walked.numbers, objects_only=objects_only):
                 number = int(part.subscription_of[rows.pattern])
-                if objects_only and part.kind[number] == BY_ROWS:
-                    continue
                 if part.asks_once[rows.pattern]:
                     if number not in once and self._exist(mappings, rows, undecided):
                         once.add(number)
@@ -168,8 +168,10 @@ class Compiled(Indexed):
             if not (part.asks_once[pattern] and part.subscription_of[pattern] in once)
         }
         self._give_up(part, given_up)
-        found = sorted((number, found) for number, found in bindings.items() if found and number not in given_up)
-        return [_Answering(part, *each) for each in found], given_up
+        cores = part.cores(walked.numbers) if part.has_queries else {}
+        found = [_Answering(part, number, each) for number, each in bindings.items() if each and number not in given_up]
+        found += [_Answering(part, number, [], core) for number, core in cores.items() if number not in given_up]
+        return sorted(found, key=attrgetter("number")), given_up
 
     def _exist(self, mappings: Mappings, rows: Rows, undecided: set[int]) -> bool:
         """Say whether one of the rows is found to hold; note it when that would take too long."""
@@ -224,7 +226,7 @@ class Compiled(Indexed):
             answering, given_up = self._answering(part, arrival, walked, objects_only=True)
             columns.rows(number, walked.numbers, given_up)
             for each in answering:
-                match = self._match(arrival, part, each.number, each.bindings)
+                match = self._match(arrival, each)
                 if match is not None:
                     part.matches[each.number] += 1
                     columns.match(int(part.order[each.number]), match)
@@ -233,8 +235,10 @@ class Compiled(Indexed):
         """Return the subscriptions of a part that the event matches."""
         walked = self._walk(part, arrival.encoded, every=False)
         numbers, undecided = part.standing(walked.patterns), set(walked.given_up)
+        cores: dict[int, list[list[int]] | None] = {}
         if len(walked.numbers):
-            found, mappings = set(numbers.tolist()), Mappings(part, arrival)
+            cores = part.cores(walked.numbers) if part.has_queries else {}
+            found, mappings = set(numbers.tolist()) | cores.keys(), Mappings(part, arrival)
             for rows in part.rows(walked.numbers):
                 number = int(part.subscription_of[rows.pattern])
                 if number not in found and self._exist(mappings, rows, undecided):
@@ -242,10 +246,12 @@ class Compiled(Indexed):
             numbers = np.array(sorted(found), np.int32)
         if undecided:
             # Who is found needs no more.
-            self._give_up(part, set(part.subscription_of[list(undecided)].tolist()) - set(numbers.tolist()))
+            given_up = set(part.subscription_of[list(undecided)].tolist()) - set(numbers.tolist())
+            self._give_up(part, given_up)
         if part.has_undecided:
-            undecided = part.kind[numbers] == RESIDUAL_DECIDES
-            fails = [n for n in numbers[undecided].tolist() if self._match(arrival, part, n, []) is None]
+            asked = numbers[part.kind[numbers] == RESIDUAL_DECIDES].tolist()
+            answering = (_Answering(part, number, [], cores.get(number)) for number in asked)
+            fails = [each.number for each in answering if self._match(arrival, each, once=True) is None]
             numbers = np.setdiff1d(numbers, fails, assume_unique=True)
         part.matches[numbers] += 1
         return numbers
@@ -255,31 +261,44 @@ class Compiled(Indexed):
         self.visits += walked.visits
         return walked
 
-    def _match(self, arrival: Arrival, part: Part, number: int, bindings: list[Binding]) -> Match | None:
-        """Return the match of a subscription; None when there is none, or when it costs too much to tell."""
+    def _match(self, arrival: Arrival, answering: _Answering, *, once: bool = False) -> Match | None:
+        """Return the match of a subscription, with `once` perhaps not all of its answers.
+
+        None when there is no match, or when it costs too much to tell.
+        """
+        part, number = answering.part, answering.number
         subscription = part.holding[number]
+        budget = Budget()
+        if part.kind[number] <= BY_OBJECTS:
+            return self._within(subscription, lambda: match_of(subscription, arrival, answering.bindings, budget))
         start = self._clock()
+        match = self._within(subscription, lambda: self._answered(subscription, arrival, answering.core, budget, once))
+        self._residual_seconds[subscription.id] += self._clock() - start
+        return match
+
+    def _within(self, subscription: Subscription, decide: Callable[[], Match | None]) -> Match | None:
         try:
-            if part.kind[number] <= BY_OBJECTS:
-                return match_of(subscription, arrival, bindings, Budget())
-            return self._answered(subscription, arrival)
+            return decide()
         except LimitError:
             self.over_budget |= {subscription.id}
             return None
-        finally:
-            if part.kind[number] > BY_OBJECTS:
-                self._residual_seconds[subscription.id] += self._clock() - start
 
-    def _answered(self, subscription: Subscription, arrival: Arrival) -> Match | None:
-        budget = Budget(steps=self._budget)
+    def _answered(
+        self, subscription: Subscription, arrival: Arrival, core: list[list[int]] | None, budget: Budget, once: bool
+    ) -> Match | None:
         plan = self._plan(subscription)
-        answers = plan.answers(arrival.facts(), context_of(arrival, budget))
+        answers = plan.answers(arrival.facts(), context_of(arrival, budget), core)
+        if once:
+            first = next(answers, None)
+            return None if first is None else Match(subscription.id, arrival.id, [first], None, arrival.interval)
         return match_of_query(plan.query, subscription.id, arrival, answers, arrival.graph, budget)
 
     def _plan(self, subscription: Subscription) -> Plan:
         plan = self._plans.get(subscription.id)
         if plan is None:
-            plan = Plan(query_of(subscription.residual or ""))
+            query = query_of(subscription.residual or "")
+            patterns = subscription.patterns
+            plan = Plan(query, patterns[0] if starts_with(query, patterns) else None)
             if len(self._plans) >= PLANS_MAX:
                 del self._plans[next(iter(self._plans))]
             self._plans[subscription.id] = plan

@@ -56,7 +56,9 @@ class Arrival:
         if named and quads is not None and not batch.is_read(row):
             encoded = index.encode_payload(batch.payloads[row] or b"", quads=quads)
             if encoded is not None:
-                return cls(named, batch.interval(row), encoded, lambda: batch.event(row), index.entailment, index.concepts)
+                return cls(
+                    named, batch.interval(row), encoded, lambda: batch.event(row), index.entailment, index.concepts
+                )
         return cls.of(batch.event(row), index)
 
     def graph(self) -> EventGraph:
@@ -64,7 +66,6 @@ class Arrival:
         if self._graph is None:
             self._graph = self._entailment.event_graph(self._read())
         return self._graph
-
 
     def facts(self) -> Facts:
         """Return the event as queries see it."""

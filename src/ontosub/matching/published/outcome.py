@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ontosub.matching.answers import match_of, project
-from ontosub.matching.naive import Evaluation
 from ontosub.matching.definition import Mu
+from ontosub.matching.naive import Evaluation
 from ontosub.model import Match, Subscription
 from ontosub.semantics import Entailment, EventGraph
 from ontosub.semantics.budget import Budget

@@ -21,6 +21,7 @@ from ontosub.matching.compiled.index.building import assemble
 from ontosub.matching.compiled.index.conditions import WAYS_MAX, Way, ways_of
 from ontosub.matching.compiled.index.entries import Entries
 from ontosub.matching.compiled.index.layout import (
+    ALWAYS_ENTRY,
     EXTRA_COLUMNS,
     HAS_ATOM,
     NONE,
@@ -71,8 +72,8 @@ class Draft:
     def __len__(self) -> int:
         return len(self._patterns)
 
-    def add(self, number: int, pattern: GraphPattern, *, once: bool) -> None:
-        """Take in a pattern under a number; with `once`, nobody will ask for its mappings."""
+    def add(self, number: int, pattern: GraphPattern, *, once: bool, always: bool = False) -> None:
+        """Take in a pattern under a number; with `once`, nobody will ask for its mappings, with `always`, everybody."""
         position: dict[PatternTerm, int] = {}
         sets: list[int] = []
         terms: list[str | None] = []
@@ -82,7 +83,7 @@ class Draft:
             sets.append(self._concepts.number_of_set(vertex.classes) if vertex.classes else NONE)
             terms.append(str(term) if is_constant(term) else None)
         arcs, variables = self._numbered(pattern, position)
-        flags = ONCE_ENTRY if once else 0
+        flags = ONCE_ENTRY if once else ALWAYS_ENTRY if always else 0
         if variables and _is_open(pattern, variables, position):
             flags |= OPEN_ENTRY
         ways = _NO_CONDITIONS

@@ -22,6 +22,7 @@ from ontosub.matching.compiled.index.holdings import Fresh
 from ontosub.matching.compiled.index.merging import merged
 from ontosub.matching.compiled.index.part import BY_OBJECTS, BY_ROWS, CORE_DECIDES, RESIDUAL_DECIDES, Part
 from ontosub.matching.compiled.index.renewal import Numbers, renewed
+from ontosub.matching.compiled.queries.plan import starts_with
 from ontosub.matching.compiled.queries.vocabulary import ask
 from ontosub.model import Event, Ontology, Subscription
 from ontosub.model.terms import TYPE, Triple, Variable
@@ -108,11 +109,14 @@ class Index(Mapping[str, Subscription]):
         draft = Draft(self.concepts, self.dictionary, self.atoms)
         starts = [0]
         for subscription in subscriptions:
+            residual = subscription.residual
+            query = None if residual is None else query_of(residual)
+            if query is not None:
+                ask(query, self.concepts)
+            by_mappings = query is not None and starts_with(query, subscription.patterns)
             for number, pattern in enumerate(subscription.patterns, starts[-1]):
-                asks_once = subscription.distinct and not pattern.projected
-                draft.add(number, pattern, once=asks_once or subscription.residual is not None)
-            if subscription.residual is not None:
-                ask(query_of(subscription.residual), self.concepts)
+                asks_once = subscription.distinct and not pattern.projected if query is None else not by_mappings
+                draft.add(number, pattern, once=asks_once, always=by_mappings and not subscription.core_decides)
             starts.append(starts[-1] + len(subscription.patterns))
         order = np.arange(self.came, self.came + len(subscriptions), dtype=np.int64)
         kind = np.array([_kind_of(each) for each in subscriptions], np.int8)

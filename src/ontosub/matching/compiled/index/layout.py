@@ -65,8 +65,9 @@ BUCKET_COLUMNS = 6
 PATTERN, FLAGS, EXTRA_FROM, EXTRA_TO, REGISTER_FROM = 0, 1, 2, 3, 4
 ENTRY_COLUMNS = 5
 
-OPEN_ENTRY, ONCE_ENTRY = 1, 2
-"""Flags. Open: only a candidate, Python decides. Once: nobody asks for the mappings, only whether there is one."""
+OPEN_ENTRY, ONCE_ENTRY, ALWAYS_ENTRY = 1, 2, 4
+"""Flags. Open: only a candidate, Python decides. Once: nobody asks for the mappings, only whether there is one. Always:
+the mappings are needed to tell whether there is an answer at all."""
 
 # An extra condition: what it says of which register, and about which term or atom.
 ABOUT, WHOSE, WHAT = 0, 1, 2

@@ -98,12 +98,14 @@ class Part:
         self.gone_count = 0
         self.has_objects = bool((kind != BY_ROWS).any())
         self.has_undecided = bool((kind == RESIDUAL_DECIDES).any())
+        self.has_queries = bool((kind >= CORE_DECIDES).any())
         self.subscription_of = np.repeat(np.arange(len(order), dtype=np.int32), np.diff(pattern_from))
         self.matches = np.zeros(len(order), np.int64)
         self.visits_before = np.zeros(len(order), np.float64)
         self._scratch = _scratch_for(segment, len(self.subscription_of))
         self.register_to = np.append(segment.entries[1:, REGISTER_FROM], len(segment.registers))
         self.projections = Projections(len(segment.entries), self._shown)
+        self._offsets: dict[int, list[int]] = {}
         self._epoch = 0
         self._visits = 0
 
@@ -238,11 +240,18 @@ class Part:
         subscription = int(self.subscription_of[number])
         return self.holding[subscription].patterns[number - int(self.pattern_from[subscription])]
 
-    def rows(self, numbers: Array) -> Iterator[Rows]:
-        """Yield the mappings that a walk wrote down, those of one pattern together."""
+    def rows(self, numbers: Array, *, objects_only: bool = False) -> Iterator[Rows]:
+        """Yield the mappings that a walk wrote down, those of one pattern together.
+
+        Those of the cores of queries are left out (see `cores`) and, with `objects_only`, those of kind BY_ROWS.
+        """
         place, entry, is_open = split(numbers, self.segment.entries, self.register_to)
         pattern = self.segment.entries[entry, PATTERN]
         order = np.lexsort((entry, pattern))
+        if self.has_objects:
+            kind = self.kind[self.subscription_of[pattern]]
+            wanted = self.asks_once[pattern] | (kind == BY_OBJECTS) | ((kind == BY_ROWS) & (not objects_only))
+            order = order[wanted[order]]
         place, entry, is_open, pattern = place[order], entry[order], is_open[order], pattern[order]
         starts = np.flatnonzero(np.diff(pattern, prepend=-1)).tolist()
         for first, last in pairwise([*starts, len(entry)]):
@@ -250,6 +259,30 @@ class Part:
             ways = [first + start for start in np.flatnonzero(np.diff(entry[first:last], prepend=-1)).tolist()]
             values = [self._values(numbers, place[a:b], entry[a]) for a, b in pairwise([*ways, last])]
             yield Rows(int(pattern[first]), is_open[first:last], np.concatenate(values))
+
+    def cores(self, numbers: Array) -> dict[int, list[list[int]] | None]:
+        """Return the mappings that a walk wrote down for the cores of queries, by subscription; None if one is open."""
+        place, entry, is_open = split(numbers, self.segment.entries, self.register_to)
+        pattern = self.segment.entries[entry, PATTERN]
+        subscription = self.subscription_of[pattern]
+        of_queries = np.flatnonzero((self.kind[subscription] >= CORE_DECIDES) & ~self.asks_once[pattern])
+        found: dict[int, list[list[int]] | None] = {}
+        listed = numbers.tolist()
+        columns = (each[of_queries].tolist() for each in (place, entry, is_open, subscription))
+        for start, number, unsure, query in zip(*columns, strict=True):
+            if unsure or found.setdefault(query, []) is None:
+                found[query] = None
+                continue
+            if number not in self._offsets:
+                self._offsets[number] = self._registers(number, listed[start + 2])
+            found[query].append([listed[start + offset] for offset in self._offsets[number]])  # type: ignore[union-attr]
+        return found
+
+    def _registers(self, entry: int, vertices: int) -> list[int]:
+        """Return where in a row of an entry, which has so many vertices, the columns of its pattern are."""
+        registers = self.segment.registers[self.segment.entries[entry, REGISTER_FROM] : self.register_to[entry]]
+        # Registers of property variables come after those of all vertices.
+        return [ROW_HEAD + each + (vertices if at >= vertices else 0) for at, each in enumerate(registers.tolist())]
 
     def _values(self, numbers: Array, places: Array, entry: int) -> Array:
         """Return what vertices and property variables are in rows of one entry."""

@@ -29,6 +29,7 @@ from ontosub.matching.compiled.index.asking import (
 )
 from ontosub.matching.compiled.index.kernels import inlined, uncounted
 from ontosub.matching.compiled.index.layout import (
+    ALWAYS_ENTRY,
     ATOM_REGISTER,
     BUCKET_FROM,
     CHILD_FROM,
@@ -95,7 +96,7 @@ def walk(
 ) -> tuple[int, int, int, int, int, int]:
     """Match an event graph against a segment.
 
-    Without `every`, a pattern is found once: its number goes to `scratch.found`. With it, each of its mappings is a row
+    Without `every`, a pattern is found once, unless its mappings are always needed: its number goes to `scratch.found`. With it, each of its mappings is a row
     in `scratch.rows`, unless its entry says that once is enough; so is, in both cases, a mapping that Python must look
     at. When it `excludes` some, patterns that `scratch.seen` has under this epoch, or as GONE, are not looked for.
     Returns how it ended (FULL: a buffer was too small), how many patterns were found, how long the rows are, how many
@@ -189,7 +190,7 @@ def walk(
                     for hit in range(first, last):
                         entry = hits[hit] if listed else hit
                         pattern, flags = entries[entry, PATTERN], entries[entry, FLAGS]
-                        once = not every or flags & ONCE_ENTRY
+                        once = flags & ONCE_ENTRY or not (every or flags & ALWAYS_ENTRY)
                         if (once or excludes) and seen[pattern] >= epoch:
                             continue
                         answer = YES

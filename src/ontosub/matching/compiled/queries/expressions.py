@@ -39,7 +39,8 @@ class Evaluated:
         self._finders = {id(each): finder(each, around) for each in _patterns_in(expression)}
         is_fresh = any(isinstance(part, Call) and part.function in FRESH for part in parts)
         variables = around if is_fresh else {part for part in parts if isinstance(part, Variable)} & around
-        self._ends = [(each, scope.end(each)) for each in variables if isinstance(each, Variable)]
+        self._variables = [each for each in variables if isinstance(each, Variable)]
+        self._getters = [scope.end(each).getter() for each in self._variables]
         self._computed = computed if is_fresh else frozenset()
 
     def holds(self, run: Run, row: Row) -> bool:
@@ -58,7 +59,7 @@ class Evaluated:
     def number(self, run: Run, row: Row) -> int:
         """Return the number of the value for a row; UNBOUND when it has none."""
         if isinstance(self._expression, Variable):
-            return self._ends[0][1].value(row) if self._ends else UNBOUND
+            return self._getters[0](row) if self._getters else UNBOUND
         values, remembered = self._values(run, row)
         found = remembered.get(values)
         if found is None:
@@ -77,13 +78,13 @@ class Evaluated:
         remembered = run.kept.get(self)
         if remembered is None:
             remembered = run.kept[self] = {}
-        return tuple([end.value(row) for _, end in self._ends]), remembered
+        return tuple([value_in(row) for value_in in self._getters]), remembered
 
     def _arguments(self, run: Run, row: Row, values: tuple[int, ...]):  # type: ignore[no-untyped-def]
         run.context.budget.hold(_REMEMBERED_BYTES)
         binding = {
             variable: run.terms.term(value)
-            for (variable, _), value in zip(self._ends, values, strict=True)
+            for variable, value in zip(self._variables, values, strict=True)
             if value != UNBOUND
         }
         if not self._finders:

@@ -7,10 +7,10 @@ bottom-up evaluation demands, and is then joined with what it stands beside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ontosub.matching.compiled.queries.expressions import Evaluated, Finder
-from ontosub.matching.compiled.queries.patterns import Operator, basic, chain, path, unfolding, unified
+from ontosub.matching.compiled.queries.patterns import Operator, basic, chain, core, path, unfolding, unified
 from ontosub.matching.compiled.queries.rows import Row, Run, Scope
 from ontosub.matching.compiled.queries.terms import UNBOUND
 from ontosub.model.algebra import (
@@ -55,15 +55,26 @@ def continues(node: Node) -> bool:
     return False
 
 
+class Core(NamedTuple):
+    """The pattern of a query that the index looks for, and the conditions that hold of what it finds."""
+
+    node: Basic
+    conditions: tuple[Condition, ...]
+
+
 class Operators:
     """Makes the operators of one scope."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, core: Core | None = None) -> None:
         self._scope = scope
+        self._core = core
 
     def of(self, node: Node, bound: frozenset[PatternTerm] = frozenset()) -> Operator:
         """Return the operator of a node; `bound` are the terms that rows probably bind before it."""
         match node:
+            case Basic(pattern) if self._core is not None and node is self._core.node:
+                hold = self._all(self._core.conditions, variables_in(node))
+                return core(pattern, self._scope, hold)
             case Basic(pattern):
                 return basic(pattern, self._scope, bound | self._scope.seen.keys())
             case PathPattern():
@@ -166,12 +177,12 @@ class Operators:
         sees = sorted(mentioned & around, key=str)
         inner = Scope(sees)
         rows_of = Operators(inner).of(asked.pattern)
-        ends = self._scope.ends(sees)
+        getters = [end.getter() for end in self._scope.ends(sees)]
         key = object()
 
         def exists(run: Run, row: Row) -> bool:
             remembered = run.kept.setdefault(key, {})
-            seen = tuple([end.value(row) for end in ends])
+            seen = tuple([value_in(row) for value_in in getters])
             if seen not in remembered:
                 inside = run.inside(inner, seen)
                 remembered[seen] = next(rows_of(inside, inside.unit), None) is not None
@@ -211,11 +222,12 @@ class Operators:
     def _named(self, node: Named) -> Operator:
         rows_of = self.of(node.pattern)
         name = self._scope.end(node.name)
+        name_in = name.getter()
 
         def named(run: Run, row: Row) -> Iterator[Row]:
             for number, arcs in run.facts.named.items():
                 run.spend()
-                if name.value(row) in (UNBOUND, number):
+                if name_in(row) in (UNBOUND, number):
                     for found in rows_of(run.on(arcs), row):
                         yield from unified(found, ((name, number),))
 
@@ -225,9 +237,7 @@ class Operators:
         terms = variables_in(node.pattern)
         rows_of = self.of(node.pattern)
         keys = [(self._scope.place(variable), self._evaluated(each, terms)) for variable, each in node.keys]
-        aggregates = [
-            (self._scope.place(each.variable), self._aggregate(each, terms)) for each in node.aggregations
-        ]
+        aggregates = [(self._scope.place(each.variable), self._aggregate(each, terms)) for each in node.aggregations]
 
         def groups(run: Run, row: Row) -> Iterator[Row]:
             found: dict[tuple[int, ...], list[Row]] = {} if keys else {(): []}
@@ -271,12 +281,15 @@ class Operators:
         sees = [variable for variable in node.projection if variable in self._scope.seen]
         inner = Scope(sees)
         selected = selection(node, inner)
-        seen, ends = self._scope.ends(sees), self._scope.ends(node.projection)
+        getters = [end.getter() for end in self._scope.ends(sees)]
+        ends = self._scope.ends(node.projection)
 
         def subselect(run: Run, row: Row) -> Iterator[Row]:
-            inside = run.inside(inner, [end.value(row) for end in seen])
+            inside = run.inside(inner, [value_in(row) for value_in in getters])
             for values in selected(inside):
-                yield from unified(row, [(end, value) for end, value in zip(ends, values, strict=True) if value != UNBOUND])
+                yield from unified(
+                    row, [(end, value) for end, value in zip(ends, values, strict=True) if value != UNBOUND]
+                )
 
         return subselect
 
@@ -326,9 +339,9 @@ def _held(run: Run, key: object, rows_of: Operator, shared: list[int]) -> _Held:
     return held
 
 
-def selection(node: Selection, scope: Scope) -> Callable[[Run], Iterator[tuple[int, ...]]]:
+def selection(node: Selection, scope: Scope, core: Core | None = None) -> Callable[[Run], Iterator[tuple[int, ...]]]:
     """Return how to get at the answers of a SELECT: the values of its variables, in the order of its projection."""
-    operators = Operators(scope)
+    operators = Operators(scope, core)
     rows_of = operators.of(node.pattern)
     terms = variables_in(node.pattern)
     places = [scope.place(variable) for variable in node.projection]

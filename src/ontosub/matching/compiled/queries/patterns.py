@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
+from ontosub.matching.compiled.index.registers import bound_vertices, property_variables
 from ontosub.matching.compiled.queries.rows import End, Row, Run, Scope
 from ontosub.matching.compiled.queries.terms import UNBOUND
 from ontosub.model import Arc, GraphPattern
@@ -48,6 +49,30 @@ def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> 
     return chain(steps)
 
 
+def core(pattern: GraphPattern, scope: Scope, hold: Callable[[Run, Row], bool]) -> Operator:
+    """Return the operator for the core of a query: what the index found, else what is found now and does `hold`."""
+    properties = [scope.place(term) for term in property_variables(pattern)]
+    places = [*(scope.place(vertex.term) for vertex in bound_vertices(pattern)), *properties]
+    found_now = basic(pattern, scope, scope.seen.keys())
+
+    def found(run: Run, row: Row) -> Iterator[Row]:
+        if run.core is None:
+            return (each for each in found_now(run, row) if hold(run, each))
+        return _placed(run, row, run.core)
+
+    def _placed(run: Run, row: Row, found: list[Row]) -> Iterator[Row]:
+        run.spend(len(found))
+        for values in found:
+            extended = row[:]
+            for place, value in zip(places, values, strict=True):
+                extended[place] = value
+            for place in properties:
+                extended[place] = run.arcs.property_term(extended[place])
+            yield extended
+
+    return found
+
+
 def _is_anchored(arc: Arc, known: set[PatternTerm]) -> bool:
     return arc.subject in known or arc.object in known
 
@@ -86,9 +111,11 @@ def _once(run: Run, row: Row) -> Iterator[Row]:
 def _vertex(end: End, classes: list[NamedNode]) -> Operator:
     """Return the operator for a vertex of the graph that has classes."""
 
+    value_in = end.getter()
+
     def vertices(run: Run, row: Row) -> Iterator[Row]:
         arcs = run.arcs
-        value = end.value(row)
+        value = value_in(row)
         found = arcs.vertices.intersection(*map(arcs.members, classes)) if value == UNBOUND else (value,)
         for vertex in found:
             run.spend()
@@ -103,9 +130,11 @@ def _vertex(end: End, classes: list[NamedNode]) -> Operator:
 def _classes(end: End, classes: list[NamedNode]) -> Operator:
     """Return the operator for classes asked of what is bound already."""
 
+    value_in = end.getter()
+
     def has_classes(run: Run, row: Row) -> Iterator[Row]:
         run.spend()
-        if all(run.arcs.has_class(end.value(row), class_) for class_ in classes):
+        if all(run.arcs.has_class(value_in(row), class_) for class_ in classes):
             yield row
 
     return has_classes
@@ -117,24 +146,27 @@ def _arc(arc: Arc, scope: Scope) -> Operator:
     if isinstance(arc.property, Variable):
         return _any_arc(subject, scope.end(arc.property), object_)
     property_, from_, to = arc.property, subject.place, object_.place
+    start_in, end_in = subject.getter(), object_.getter()
 
     def along(run: Run, row: Row) -> Iterator[Row]:
         arcs = run.arcs
         number = arcs.property_number(property_)
-        start, end = subject.value(row), object_.value(row)
+        start, end = start_in(row), end_in(row)
         if start != UNBOUND:
             if end != UNBOUND:
                 run.spend()
                 if arcs.out.joins(start, number, end):
                     yield _bound(row, from_, start, to, end)
                 return
-            for found in arcs.out.along_property(start, number):
-                run.spend()
+            ends = arcs.out.along_property(start, number)
+            run.spend(1 + len(ends))
+            for found in ends:
                 if from_ != to or found == start:
                     yield _bound(row, from_, start, to, found)
         elif end != UNBOUND:
-            for found in arcs.into.along_property(end, number):
-                run.spend()
+            starts = arcs.into.along_property(end, number)
+            run.spend(1 + len(starts))
+            for found in starts:
                 yield _bound(row, from_, found, to, end)
         else:
             for found, other in arcs.along(number):
@@ -155,9 +187,11 @@ def _bound(row: Row, one: int, value: int, other: int, other_value: int) -> Row:
 def _any_arc(subject: End, property_: End, object_: End) -> Operator:
     """Return the operator for an arc whose property is a variable."""
 
+    start_in, end_in = subject.getter(), object_.getter()
+
     def any_along(run: Run, row: Row) -> Iterator[Row]:
         arcs = run.arcs
-        start, end = subject.value(row), object_.value(row)
+        start, end = start_in(row), end_in(row)
         if start != UNBOUND:
             found: Iterable[tuple[int, int, int]] = ((start, along, other) for along, other in arcs.out.of(start))
         elif end != UNBOUND:
@@ -176,7 +210,7 @@ def unified(row: Row, pairs: Iterable[tuple[End, int]]) -> Iterator[Row]:
     """Yield the row in which each term has the value that it is paired with, if there is one."""
     extended = row[:]
     for end, value in pairs:
-        if end.value(extended) not in (UNBOUND, value):
+        if extended[end.place] not in (UNBOUND, value) or extended[end.seen] not in (UNBOUND, value):
             return
         extended[end.place] = value
     yield extended
@@ -185,10 +219,10 @@ def unified(row: Row, pairs: Iterable[tuple[End, int]]) -> Iterator[Row]:
 def path(node: PathPattern, scope: Scope) -> Operator:
     """Return the operator of a path."""
     subject, object_ = scope.end(node.subject), scope.end(node.object)
-    walked = node.path
+    start_in, end_in, walked = subject.getter(), object_.getter(), node.path
 
     def paths(run: Run, row: Row) -> Iterator[Row]:
-        for start, end in run.paths.pairs(walked, subject.value(row), object_.value(row)):
+        for start, end in run.paths.pairs(walked, start_in(row), end_in(row)):
             run.spend()
             yield from unified(row, ((subject, start), (object_, end)))
 
@@ -199,10 +233,11 @@ def unfolding(node: Unfolding, scope: Scope) -> Operator:
     """Return the operator that gives the parts of a triple term."""
     whole = scope.end(node.term)
     ends = scope.ends((node.subject, node.predicate, node.object))
+    value_in = whole.getter()
 
     def unfold(run: Run, row: Row) -> Iterator[Row]:
         run.spend()
-        value = whole.value(row)
+        value = value_in(row)
         term = None if value == UNBOUND else run.terms.term(value)
         if isinstance(term, Triple):
             numbers = map(run.terms.number_of, (term.subject, term.predicate, term.object))

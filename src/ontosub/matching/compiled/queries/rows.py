@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from ontosub.matching.compiled.queries.arcs import Arcs, NamedArcs
@@ -33,10 +34,16 @@ class End:
     place: int
     seen: int
 
-    def value(self, row: Row) -> int:
-        """Return the number of the term in a row, or UNBOUND."""
-        value = row[self.place]
-        return row[self.seen] if value == UNBOUND else value
+    def getter(self) -> Callable[[Row], int]:
+        """Return what gives the number of the term in a row, or UNBOUND."""
+        place, seen = self.place, self.seen
+        if place == seen:
+            return itemgetter(place)
+
+        def value(row: Row) -> int:
+            return row[seen] if row[place] == UNBOUND else row[place]
+
+        return value
 
 
 class Scope:
@@ -100,18 +107,27 @@ class Facts:
 class Run:
     """One evaluation of a scope: on which graph, from which row, within which budget."""
 
-    __slots__ = ("arcs", "context", "facts", "kept", "paths", "spend", "terms", "unit")
+    __slots__ = ("_paths", "arcs", "context", "core", "facts", "kept", "spend", "terms", "unit")
 
-    def __init__(self, facts: Facts, arcs: Arcs, context: Context, unit: Row) -> None:
+    def __init__(self, facts: Facts, arcs: Arcs, context: Context, unit: Row, core: list[Row] | None = None) -> None:
         self.facts = facts
         self.terms = facts.terms
         self.arcs = arcs
         self.context = context
         self.unit = unit
         self.spend = context.budget.spend
-        self.paths = Paths(arcs, context.budget)
+        self.core = core
+        """What the index found for the core of the query, if it did."""
+        self._paths: Paths | None = None
         self.kept: dict[object, Any] = {}
         """What operators keep from one row to the next, by operator."""
+
+    @property
+    def paths(self) -> Paths:
+        """The paths of the graph."""
+        if self._paths is None:
+            self._paths = Paths(self.arcs, self.context.budget)
+        return self._paths
 
     def hold(self, row: Row) -> Row:
         """Return the row, after counting what it takes to keep it."""

@@ -26,6 +26,7 @@ from ontosub.matching.compiled.files.packed import BLOCK_BYTES_MAX, BLOCKS_KEPT,
 from ontosub.matching.compiled.files.records import decode, encode
 from ontosub.model import Arc, Call, Diagnostic, Filter, Function, GraphPattern, MetaStatement, Span, Vertex
 from ontosub.model.errors import IndexDirectoryError, UsageError
+from ontosub.model.expression import DEPTH_MAX, Exists
 from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Triple, Variable
 
 PREFIXES = """PREFIX : <http://example.org/>
@@ -191,6 +192,22 @@ def test_a_malformed_record_is_refused_or_means_something(text, data):
     except IndexDirectoryError:
         return
     assert whole(decode(encode(decoded))) == whole(decoded)
+
+
+def test_a_filter_that_is_too_deep_is_refused():
+    expression = 0
+    for _ in range(DEPTH_MAX + 1):
+        expression = ["!", [expression]]
+    record = {"id": "s", "patterns": [{"vertices": [[0]], "arcs": [], "filters": [[expression]]}], "terms": ["?a"]}
+    with pytest.raises(IndexDirectoryError, match="a stored subscription is malformed"):
+        decode(json.dumps(record).encode())
+
+
+@pytest.mark.parametrize("constant", [Exists(None), Triple(NamedNode("urn:a"), NamedNode("urn:p"), Literal("b"))])
+def test_what_no_core_holds_is_not_stored(constant):
+    pattern = GraphPattern((Vertex(Variable("a")),), filters=(Filter(Call(Function.NOT, (constant,))),))
+    with pytest.raises(UsageError, match="EXISTS or a triple term"):
+        encode(Subscription("s", (pattern,)))
 
 
 @settings(max_examples=100, deadline=None)

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from ontosub.model.errors import LimitError, Span
 from ontosub.model.terms import XSD, Literal, NamedNode, Triple, Variable
 
-DEPTH_MAX = 200
-"""How many calls may lie inside each other: whatever goes through an expression may use recursion."""
+DEPTH_MAX = 320
+"""How many calls may lie inside each other: whatever goes through an expression may use two frames for each."""
 
 
 class Function(StrEnum):

@@ -80,7 +80,8 @@ def _number_text(datatype: NamedNode, number: Number) -> str:
     if datatype == _BOOLEAN:
         return "false" if is_zero_or_nan(number) else "true"
     if datatype in _BINARY:
-        return number_text(number)
+        # A double holds every float as it is: it must not be read from the float's shorter text.
+        return number_text(number if isinstance(number.value, int) else Number(NumericType.DOUBLE, number.value))
     if not is_numeric_type(datatype):
         raise ExpressionError("a number cannot be cast to the datatype")
     value = exact(number)

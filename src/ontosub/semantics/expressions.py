@@ -163,7 +163,8 @@ def _decide(deciding: bool, call: Call, row: _Row) -> Literal:
 
 def _among(found: bool, call: Call, row: _Row) -> Literal:
     """Evaluate `IN` (`found` is true) or `NOT IN`, of the first argument among the others."""
-    sought = _evaluate(call.arguments[0], row)
+    first, *_ = call.arguments
+    sought = _evaluate(first, row)
     row.context.budget.read(size_of(sought))
     members = _members(call, row.context)
     if sought in members.terms:

@@ -13,7 +13,9 @@ from typing import TypeAlias
 from uuid import UUID
 
 from ontosub.model.errors import Span
-from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Term, Variable
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Term, Variable
+from ontosub.semantics.numeric import Number, NumericType
+from ontosub.semantics.values import literal_of
 
 Mark: TypeAlias = Span | int | str
 """What tells calls in one solution apart: the position in the text, else in the expression; or the string of BNODE."""
@@ -44,7 +46,7 @@ def _marked(mark: Mark) -> str:
 def random_number(seed: bytes) -> Literal:
     """Return a double of at least 0 and less than 1."""
     # 53 bits are what a double holds.
-    return Literal(repr((int.from_bytes(seed, "big") >> 75) / (1 << 53)), datatype=XSD["double"])
+    return literal_of(Number(NumericType.DOUBLE, (int.from_bytes(seed, "big") >> 75) / (1 << 53)))
 
 
 def uuid_iri(seed: bytes) -> NamedNode:

@@ -22,9 +22,9 @@ from pyoxigraph import BaseDirection
 
 from ontosub.matching.compiled.files.array_files import RESTORE
 from ontosub.model import Arc, Filter, GraphPattern, Span, Subscription, Vertex
-from ontosub.model.errors import IndexDirectoryError, UsageError
-from ontosub.model.expression import Call, Expression, Function
-from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, PatternTerm, Variable
+from ontosub.model.errors import IndexDirectoryError, LimitError, UsageError
+from ontosub.model.expression import Call, Exists, Expression, Function
+from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, PatternTerm, Triple, Variable
 
 _STRING = XSD["string"]
 _TERMS_REMEMBERED = 1 << 16
@@ -73,7 +73,7 @@ def decode(data: bytes) -> Subscription:
             if not isinstance(value, _SCALARS[name][1]):
                 raise TypeError(name)
         return Subscription(patterns=patterns, template=template, **record)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, UsageError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, LimitError, UsageError) as error:
         raise IndexDirectoryError("a stored subscription is malformed", hint=RESTORE) from error
 
 
@@ -118,6 +118,8 @@ def _told_filter(filter_: Filter, terms: _Positions) -> list[Any]:
 
 
 def _told_expression(expression: Expression, terms: _Positions) -> int | list[Any]:
+    if isinstance(expression, Exists | Triple):
+        raise UsageError("the core of a subscription has no filter with EXISTS or a triple term")
     if not isinstance(expression, Call):
         return terms[expression]
     arguments = [_told_expression(argument, terms) for argument in expression.arguments]

@@ -44,11 +44,18 @@ class _Contents:
 
     @cached_property
     def spellings(self) -> dict[Term, list[Term]]:
-        """The literals of the event behind each that the store has otherwise."""
+        """The literals and triple terms of the event behind each that the store has otherwise."""
         spellings: dict[Term, list[Term]] = {}
-        for term in self._vertices:
-            if isinstance(term, Literal) and term.datatype not in _STORED_AS_THEY_ARE:
-                spellings.setdefault(as_stored(term), []).append(term)
+        terms, waiting = set(), list(self._vertices)
+        while waiting:
+            term = waiting.pop()
+            if isinstance(term, Triple):
+                waiting.append(term.object)
+            elif not isinstance(term, Literal) or term.datatype in _STORED_AS_THEY_ARE:
+                continue
+            terms.add(term)
+        for term in terms:
+            spellings.setdefault(as_stored(term), []).append(term)
         return spellings
 
 
@@ -101,20 +108,22 @@ class EventStore:
         return spellings[0] if len(spellings) == 1 else term
 
     def _spellings(self, term: Term) -> list[Term]:
-        return self._contents.spellings.get(term) or [term] if isinstance(term, Literal) else [term]
+        return self._contents.spellings.get(term) or [term] if isinstance(term, Literal | Triple) else [term]
 
 
-def as_stored(literal: Literal) -> Term:
-    """Return the literal as Oxigraph's store gives it back. Only short ones are remembered."""
-    return _remembered(literal) if len(literal.value) <= _REMEMBERED_CHARS else _stored(literal)
+def as_stored(term: Literal | Triple) -> Term:
+    """Return the term as Oxigraph's store gives it back. Only short literals are remembered."""
+    if isinstance(term, Literal) and len(term.value) <= _REMEMBERED_CHARS:
+        return _remembered(term)
+    return _stored(term)
 
 
 _REMEMBERED_CHARS = 200
 
 
-def _stored(literal: Literal) -> Term:
+def _stored(term: Literal | Triple) -> Term:
     store = Store()
-    store.add(Quad(IS_A, IS_A, literal))
+    store.add(Quad(IS_A, IS_A, term))
     quad: Quad = next(iter(store))
     return quad.object
 

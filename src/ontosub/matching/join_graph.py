@@ -31,6 +31,7 @@ from ontosub.languages.sparql.syntax import (
     Select,
     Sequence,
     TriplePattern,
+    TripleTerm,
     Union,
     Values,
     is_grouped,
@@ -141,8 +142,13 @@ class _Reading:
 
     def _triple(self, triple: TriplePattern) -> list[JoinGraph]:
         if implied_class(triple, self._is_implied):
-            return [JoinGraph((Edge(triple.subject.term, Closure(frozenset()), triple.subject.term),))]
-        return self._path(triple.subject.term, triple.verb, triple.object.term)
+            vertex = self._end(triple.subject)
+            return [JoinGraph((Edge(vertex, Closure(frozenset()), vertex),))]
+        return self._path(self._end(triple.subject), triple.verb, self._end(triple.object))
+
+    def _end(self, end: Occurrence) -> PatternTerm:
+        """Return the vertex at one end of a triple. A triple term with variables is one that nothing else joins."""
+        return next(self._fresh) if isinstance(end.term, TripleTerm) else end.term
 
     def _path(self, start: PatternTerm, path: Path, end: PatternTerm) -> list[JoinGraph]:
         match path:

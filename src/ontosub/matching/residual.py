@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from ontosub.languages.sparql.construction import template_of
 from ontosub.languages.sparql.parser import parse_query
 from ontosub.languages.sparql.printer import print_query
 from ontosub.languages.sparql.syntax import (
     Construct,
     Describe,
     Group,
-    Occurrence,
     Projected,
     Query,
     Select,
-    TriplePattern,
 )
 from ontosub.matching.answers import construct
 from ontosub.matching.class_tests import IsImplied, with_class_tests
@@ -20,9 +19,8 @@ from ontosub.matching.event_store import EventStore, try_out
 from ontosub.matching.path_choices import with_path_choices
 from ontosub.matching.spellings import computed_names, with_spellings
 from ontosub.matching.spread import GROWING, Spread, growth_of
-from ontosub.model import Arc, Match
+from ontosub.model import Match
 from ontosub.model.errors import LanguageError, LimitError
-from ontosub.model.terms import NamedNode, Variable
 from ontosub.semantics.event_graph import EventGraph
 
 GROWTH_MAX = 10_000
@@ -58,7 +56,7 @@ class Residual:
         self._computed = computed_names(parsed)
         query = with_spellings(with_class_tests(with_path_choices(parsed), is_implied), self._computed)
         self._describe = print_query(query) if isinstance(query, Describe) else None
-        self._template = _template(query)
+        self._template = template_of(query) if isinstance(query, Construct) else None
         self._query = print_query(_solutions_of(query))
         self._try_out(text)
 
@@ -96,15 +94,3 @@ def _solutions_of(query: Query) -> Query:
     keys = tuple(Projected(key.variable) for key in query.modifiers.group_by if key.variable is not None)
     where = query.where or Group()
     return Select(keys or None, where, modifiers=query.modifiers, values=query.values, base=query.base)
-
-
-def _template(query: Query) -> tuple[Arc, ...] | None:
-    if not isinstance(query, Construct):
-        return None
-    return tuple(_arc(triple) for triple in query.template)
-
-
-def _arc(triple: TriplePattern) -> Arc:
-    verb = triple.verb
-    assert isinstance(verb, Occurrence) and isinstance(verb.term, NamedNode | Variable)  # noqa: S101, PT018 - no paths
-    return Arc(triple.subject.term, verb.term, triple.object.term)

@@ -18,6 +18,7 @@ from ontosub.languages.sparql.syntax import (
     Query,
     Select,
     TriplePattern,
+    TripleTerm,
     walk,
 )
 from ontosub.model.errors import Span
@@ -52,7 +53,7 @@ class Rewriting(ABC):
     def _apply(self, node: Any) -> Any:
         if isinstance(node, tuple):
             return tuple(self._apply(part) for part in node)
-        if isinstance(node, Occurrence):
+        if isinstance(node, Occurrence) and not isinstance(node.term, TripleTerm):
             return replace(node, term=self._named.get(node.term, node.term))
         if isinstance(node, Select) and node.projection is None:
             # The new variables must not become visible through the star.

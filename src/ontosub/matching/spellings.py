@@ -62,9 +62,9 @@ def computed_names(query: Query) -> frozenset[str]:
     copies: list[tuple[str, str]] = []
     for node in walk(query):
         if isinstance(node, Values):
-            computed.update(str(variable.term.value) for variable in node.variables)
+            computed.update(map(_name, node.variables))
         elif isinstance(node, Bind | Projected) and node.expression is not None and node.variable is not None:
-            name, sources = node.variable.term.value, _sources(node.expression)
+            name, sources = _name(node.variable), _sources(node.expression)
             if sources is None:
                 computed.add(name)
             else:
@@ -72,6 +72,10 @@ def computed_names(query: Query) -> frozenset[str]:
     while more := {name for name, source in copies if source in computed} - computed:
         computed |= more
     return frozenset(computed)
+
+
+def _name(variable: Occurrence) -> str:
+    return str(variable.term).removeprefix("?")
 
 
 def _sources(expression: Expression) -> list[str] | None:

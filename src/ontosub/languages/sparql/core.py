@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ontosub.languages.sparql.alternatives import Conjunction, Triple, alternatives_of
 from ontosub.languages.sparql.checks import visible_variables
+from ontosub.languages.sparql.construction import template_of
 from ontosub.languages.sparql.printer import print_query
 from ontosub.languages.sparql.source import Source
 from ontosub.languages.sparql.syntax import (
@@ -23,7 +24,6 @@ from ontosub.languages.sparql.syntax import (
     Filter,
     Group,
     Modifiers,
-    Occurrence,
     Operation,
     Query,
     Select,
@@ -36,7 +36,7 @@ from ontosub.languages.sparql.syntax import (
 from ontosub.languages.sparql.tokens import tokenize
 from ontosub.model import pattern as patterns
 from ontosub.model.errors import LimitError, Span
-from ontosub.model.pattern import Arc, GraphPattern, Vertex
+from ontosub.model.pattern import Arc, GraphPattern, TemplateTriple, Vertex
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import TYPE, NamedNode, PatternTerm, Variable
 
@@ -52,7 +52,7 @@ class Compiled:
 
     core: list[Conjunction]
     projections: list[tuple[Variable, ...]]
-    template: tuple[Arc, ...]
+    template: tuple[TemplateTriple, ...]
     distinct: bool
     residual: str | None
     core_decides: bool
@@ -76,7 +76,7 @@ def compile_query(query: Query, source: Source) -> Compiled:
     Raises LimitError when it needs a residual that is too large.
     """
     core = _core(query)
-    template = tuple(map(_arc, query.template)) if isinstance(query, Construct) else ()
+    template = template_of(query)
     # The answer to ASK is one, however often it is found.
     distinct = isinstance(query, Ask) or (isinstance(query, Select) and query.duplicates == "DISTINCT")
     if all(each.exact for each in core) and _adds_nothing(query):
@@ -115,13 +115,6 @@ def _answers_each_solution(query: Query) -> bool:
     """Say whether the query has an answer whenever its pattern has a solution."""
     modifiers = query.modifiers
     return not (is_grouped(query) or query.values is not None or modifiers.limit == 0 or modifiers.offset)
-
-
-def _arc(triple: TriplePattern) -> Arc:
-    verb = triple.verb
-    assert isinstance(verb, Occurrence)  # noqa: S101 - the reader refuses paths in templates
-    assert isinstance(verb.term, NamedNode | Variable)  # noqa: S101 - what the grammar says
-    return Arc(triple.subject.term, verb.term, triple.object.term, triple.span)
 
 
 def _projection(query: Query) -> tuple[Variable, ...]:

@@ -5,11 +5,14 @@ Small on purpose: with few names, generated things meet each other, and most cas
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
+from pyoxigraph import BaseDirection
 
 from ontosub.model import Arc, Event, Filter, GraphPattern, Ontology, Vertex
 from ontosub.model.expression import Call, Function
-from ontosub.model.terms import HOME, OWL, RDFS, TYPE, XSD, BlankNode, Literal, NamedNode, Triple, Variable
+from ontosub.model.terms import HOME, OWL, RDF, RDFS, TYPE, XSD, BlankNode, Literal, NamedNode, Triple, Variable
 
 CLASSES = [NamedNode(f"urn:C{i}") for i in range(6)]
 PROPERTIES = [NamedNode(f"urn:p{i}") for i in range(5)]
@@ -28,6 +31,23 @@ LITERALS = [
     Literal("2024-05-01T10:00:00", datatype=XSD["dateTime"]),
     Literal("3", datatype=XSD["float"]),
 ]
+DIRECTED = Literal('red" )>>', language="ar", direction=BaseDirection.RTL)
+CONSTANT_TRIPLES = [
+    Triple(INDIVIDUALS[0], PROPERTIES[0], INDIVIDUALS[1]),
+    Triple(INDIVIDUALS[0], PROPERTIES[0], Literal("07", datatype=XSD["int"])),
+    Triple(INDIVIDUALS[0], PROPERTIES[0], Literal(7)),
+    Triple(INDIVIDUALS[1], PROPERTIES[1], DIRECTED),
+    Triple(
+        INDIVIDUALS[2], PROPERTIES[1], Triple(INDIVIDUALS[0], PROPERTIES[0], Literal("3.0", datatype=XSD["decimal"]))
+    ),
+]
+RDF_12_CONSTANTS = [DIRECTED, *CONSTANT_TRIPLES]
+RDF_12_VALUES = [
+    *RDF_12_CONSTANTS,
+    Triple(BLANKS[1], PROPERTIES[0], INDIVIDUALS[1]),
+    Triple(BLANKS[2], PROPERTIES[0], Triple(BLANKS[1], TYPE, BLANKS[1])),
+]
+"""What only RDF 1.2 can say: strings with a direction, triple terms that are equal or not, nested, with blank nodes."""
 VARIABLES = [Variable(name) for name in ("a", "b", "c", "d")]
 
 classes, properties, individuals = (st.sampled_from(names) for names in (CLASSES, PROPERTIES, INDIVIDUALS))
@@ -60,6 +80,16 @@ ontologies = st.builds(
 
 graphs = st.frozensets(triples([*BLANKS, *INDIVIDUALS], [*BLANKS, *INDIVIDUALS, *LITERALS]), min_size=1, max_size=12)
 events = st.builds(Event, id=st.just("e"), graph=graphs)
+
+_about_triples = triples([*BLANKS, *INDIVIDUALS], RDF_12_VALUES)
+rdf_12_events = st.builds(
+    lambda graph, more: Event("e", graph | more), graphs, st.frozensets(_about_triples, min_size=1, max_size=6)
+)
+rdf_12_ontologies = st.builds(
+    lambda ontology, more: replace(ontology, background=ontology.background | more),
+    ontologies,
+    st.frozensets(triples(INDIVIDUALS, RDF_12_VALUES), max_size=2),
+)
 
 COMPARISONS = [
     Function.LESS,
@@ -131,13 +161,20 @@ _arcs = st.builds(
 _asked = st.one_of(classes, classes, st.sampled_from([OWL["Thing"], RDFS["Resource"], RDFS["Literal"], XSD["decimal"]]))
 
 
+_rdf_12_arcs = st.builds(
+    Arc, _ends, st.one_of(properties, st.sampled_from(VARIABLES)), st.sampled_from(RDF_12_CONSTANTS)
+)
+_rdf_12_asked = st.one_of(_asked, st.sampled_from([RDF["langString"], RDF["dirLangString"]]))
+
+
 @st.composite
-def patterns(draw: st.DrawFn) -> GraphPattern:
+def patterns(draw: st.DrawFn, *, rdf_12: bool = False) -> GraphPattern:
     """Return a homomorphic pattern: a few arcs, classes on some vertices, filters on bound variables."""
-    arcs = tuple(draw(st.lists(_arcs, max_size=4, unique=True)))
+    possible, asked = (st.one_of(_arcs, _arcs, _rdf_12_arcs), _rdf_12_asked) if rdf_12 else (_arcs, _asked)
+    arcs = tuple(draw(st.lists(possible, max_size=4, unique=True)))
     terms = list(dict.fromkeys(term for arc in arcs for term in (arc.subject, arc.object))) or [VARIABLES[0]]
     vertices = tuple(
-        Vertex(term, draw(st.frozensets(_asked, max_size=1)) if arcs else frozenset({draw(_asked)})) for term in terms
+        Vertex(term, draw(st.frozensets(asked, max_size=1)) if arcs else frozenset({draw(asked)})) for term in terms
     )
     bound = {*terms, *(arc.property for arc in arcs)}
     filters = tuple(f for f in draw(st.lists(_filters, max_size=2)) if f.variables <= bound)

@@ -107,7 +107,7 @@ def test_limits_are_what_the_page_says(limit: int):
         "SELECT ?nowhere { ?s ?p ?o }",
         "SELECT (<urn:function>(?s) AS ?made) { ?s ?p ?o }",
         "SELECT * { ?s ?p ?o FILTER REGEX(?o, '(?=a)') }",
-        "SELECT * { ?s ?p <<( <urn:a> <urn:b> 1 )>> }",
+        "SELECT * { <<( <urn:a> <urn:b> 1 )>> ?p ?o }",
     ],
 )
 def test_what_the_page_about_sparql_says_is_refused_is_refused(text: str):

@@ -14,7 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
-from generators import CLASSES, INDIVIDUALS, PROPERTIES, events, ontologies, ops_patterns, patterns
+from generators import (
+    CLASSES,
+    INDIVIDUALS,
+    PROPERTIES,
+    events,
+    ontologies,
+    ops_patterns,
+    patterns,
+    rdf_12_events,
+    rdf_12_ontologies,
+)
 from ontosub.matching.batch import Batch
 from ontosub.matching.compiled.algorithm import Compiled
 from ontosub.matching.naive import Naive
@@ -26,6 +36,7 @@ from ontosub.semantics import Entailment
 pytestmark = pytest.mark.xdist_group("compiled")
 
 any_pattern = st.one_of(patterns(), ops_patterns())
+rdf_12_pattern = st.one_of(patterns(rdf_12=True), patterns(rdf_12=True), ops_patterns())
 quick = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -61,6 +72,12 @@ def test_answers_are_the_naive_ones(ontology, found, event):
     assert_answers_alike(ontology, found, event)
 
 
+@quick
+@given(rdf_12_ontologies, st.lists(rdf_12_pattern, min_size=1, max_size=4), rdf_12_events)
+def test_answers_about_triple_terms_and_directions_are_the_naive_ones(ontology, found, event):
+    assert_answers_alike(ontology, found, event)
+
+
 @pytest.mark.full
 @settings(quick, max_examples=5_000)
 @given(ontologies, st.lists(any_pattern, min_size=1, max_size=12), events)
@@ -77,7 +94,11 @@ def assert_answers_alike(ontology: Ontology, found: list[GraphPattern], event: E
 
 
 @settings(quick, max_examples=100)
-@given(ontologies, st.lists(any_pattern, min_size=1, max_size=4), st.lists(events, min_size=1, max_size=4))
+@given(
+    rdf_12_ontologies,
+    st.lists(st.one_of(any_pattern, rdf_12_pattern), min_size=1, max_size=4),
+    st.lists(st.one_of(events, rdf_12_events), min_size=1, max_size=4),
+)
 def test_batches(ontology, found, batch):
     """A table of payloads gives what the events give one by one, whichever way the payloads take."""
     naive, compiled = both(ontology)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyoxigraph import BaseDirection
 
 from ontosub.model.expression import Call, Expression, Function
 from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Term, Triple, Variable
@@ -585,6 +586,7 @@ def test_terms_in_words() -> None:
     assert term_text(typed("date", "2000-01-01")) == '"2000-01-01"^^xsd:date'
     assert term_text(UNKNOWN) == '"a"^^<t>'
     assert term_text(EN) == '"abc"@en'
+    assert term_text(Literal("abc", language="ar", direction=BaseDirection.RTL)) == '"abc"@ar--rtl'
     assert term_text(NamedNode("http://example.org/")) == "<http://example.org/>"
     assert len(term_text(Literal("a" * 500))) < 50
 

@@ -155,6 +155,14 @@ def test_anonymous_blank_nodes_do_not_collide_with_written_ones():
     assert event.graph == {Triple(b[0], p, b[1]), Triple(b[1], q, b[2]), Triple(b[1], q, b[3])}
 
 
+def test_anonymous_blank_nodes_inside_triple_terms_are_labelled_alike_on_every_reading():
+    texts = ("<urn:a> <urn:p> <<( [] <urn:q> <<( [] <urn:q> 1 )>> )>> .", "<urn:a> <urn:p> 1 {| <urn:q> [] |} .")
+    for text in texts:
+        event = Event.read(text, "ttl")
+        assert event == Event.read(text, "ttl")
+        assert "_:b0 " in "".join(f"{triple} ." for triple in event.graph)
+
+
 def test_written_labels_that_look_random_are_kept():
     label = "abcdef0123456789abcdef0123456789"
     event = Event.read(f'_:{label} <urn:p> [], "_:{label} " .', "ttl")

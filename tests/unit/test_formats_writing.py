@@ -74,12 +74,21 @@ def test_triple_terms(format):
     assert read_triples(write(graph, format), format) == graph
 
 
+def test_rdf_xml_renames_a_blank_node_inside_a_triple_term_as_outside():
+    a, p, node = NamedNode("urn:a"), NamedNode("urn:x#p"), BlankNode("0")
+    again = read_triples(write([Triple(a, p, node), Triple(a, p, Triple(node, p, node))], "rdfxml"), "rdfxml")
+    (renamed,) = [triple.object for triple in again if isinstance(triple.object, BlankNode)]
+    assert Triple(a, p, Triple(renamed, p, renamed)) in again
+
+
 def test_what_a_syntax_cannot_say_is_refused():
     a, p = NamedNode("urn:a"), NamedNode("urn:x#p")
     for triple, syntax in [
         (Triple(a, NamedNode("urn:x#"), a), "rdfxml"),
         (Triple(a, NamedNode("urn:x#1"), a), "rdfxml"),
         (Triple(a, p, Literal("\x00")), "rdfxml"),
+        (Triple(a, p, Triple(a, p, Literal("\x00"))), "rdfxml"),
+        (Triple(a, p, Triple(a, NamedNode("urn:x#1"), a)), "rdfxml"),
         (Triple(a, p, Triple(a, p, a)), "jsonld"),
         (Triple(a, p, a), "csv"),
     ]:

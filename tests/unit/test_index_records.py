@@ -24,7 +24,17 @@ from ontosub.matching.compiled.files.fingerprint import fingerprint, ontology_fr
 from ontosub.matching.compiled.files.ids import Ids
 from ontosub.matching.compiled.files.packed import BLOCK_BYTES_MAX, BLOCKS_KEPT, Packed, pack
 from ontosub.matching.compiled.files.records import decode, encode
-from ontosub.model import Arc, Call, Diagnostic, Filter, Function, GraphPattern, MetaStatement, Span, Vertex
+from ontosub.model import (
+    Call,
+    Diagnostic,
+    Filter,
+    Function,
+    GraphPattern,
+    MetaStatement,
+    Span,
+    TemplateTriple,
+    Vertex,
+)
 from ontosub.model.errors import IndexDirectoryError, UsageError
 from ontosub.model.expression import DEPTH_MAX, Exists
 from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Triple, Variable
@@ -39,6 +49,8 @@ TEXTS = [
     ("sparql", "SELECT ?a ?n { ?a :p+ ?b OPTIONAL { ?b :name ?n } MINUS { ?a :q 'x' } }"),
     ("sparql", "CONSTRUCT { ?a :q ?b . ?a :r [ :s '2024-05-01'^^xsd:date ] } WHERE { ?a :p ?b FILTER(!(?b = 3)) }"),
     ("sparql", "CONSTRUCT { ?a :q ?n } WHERE { ?a :p ?b OPTIONAL { ?b :name ?n } }"),
+    ("sparql", "CONSTRUCT { ?a :q <<( ?a :r <<( ?b a 'x'@ar--rtl )>> )>> } WHERE { ?a :p ?b ~ :r }"),
+    ("sparql", "SELECT ?a { ?a :p <<( :s :q <<( :t :r 'ä\\n'@ar--rtl )>> )>> }"),
     ("sparql", "ASK { [] :p ?b FILTER(?b != -1.5e0 || isBlank(?b)) }"),
     ("sparql", "DESCRIBE ?a { ?a :p ?b }"),
     ("sparql", "SELECT * { ?a :p ?b FILTER(" + "!(" * 90 + "?b" + ")" * 90 + ") }"),
@@ -55,12 +67,18 @@ TEXTS = [
 spans = st.none() | st.builds(Span, *[st.integers(1, 500)] * 4)
 texts = st.text(max_size=12)
 pattern_terms = st.sampled_from(
-    [*generators.VARIABLES, *generators.INDIVIDUALS, *generators.BLANKS, *generators.LITERALS]
+    [
+        *generators.VARIABLES,
+        *generators.INDIVIDUALS,
+        *generators.BLANKS,
+        *generators.LITERALS,
+        *generators.RDF_12_CONSTANTS,
+    ]
 )
-arcs = st.builds(
-    Arc, pattern_terms, st.sampled_from([*generators.PROPERTIES, *generators.VARIABLES]), pattern_terms, spans
-)
-generated_patterns = st.one_of(generators.patterns(), generators.ops_patterns())
+properties = st.sampled_from([*generators.PROPERTIES, *generators.VARIABLES])
+inner = st.builds(TemplateTriple, pattern_terms, properties, pattern_terms)
+made = st.builds(TemplateTriple, pattern_terms, properties, st.one_of(pattern_terms, inner), spans)
+generated_patterns = st.one_of(generators.patterns(rdf_12=True), generators.ops_patterns())
 
 
 @st.composite
@@ -86,7 +104,7 @@ def subscriptions(draw: st.DrawFn) -> Subscription:
         tuple(patterns),
         residual=draw(st.none() | texts),
         distinct=draw(st.booleans()),
-        template=tuple(draw(st.lists(arcs, max_size=2))),
+        template=tuple(draw(st.lists(made, max_size=2))),
         language=draw(st.none() | texts),
         text=draw(st.none() | texts),
     )
@@ -373,7 +391,7 @@ facts = st.builds(
     Triple,
     st.sampled_from([*generators.INDIVIDUALS, *generators.BLANKS]),
     generators.properties,
-    st.sampled_from([*generators.INDIVIDUALS, *generators.BLANKS, *generators.LITERALS])
+    st.sampled_from([*generators.INDIVIDUALS, *generators.BLANKS, *generators.LITERALS, *generators.RDF_12_CONSTANTS])
     | st.builds(Literal, st.text(st.characters(exclude_categories=["Cs"]))),
 )
 all_ontologies = st.builds(

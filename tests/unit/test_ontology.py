@@ -95,6 +95,13 @@ class TestReading:
         ontology = Ontology.read(text % 1, text % 2, format="text/turtle")
         assert len({triple.subject for triple in ontology.background}) == 2
 
+    def test_a_blank_node_inside_a_triple_term_is_the_one_outside(self):
+        text = "_:b <http://x/p> <<( _:b <http://x/p> _:b )>> ."
+        ontology = Ontology.read(text, text, format="text/turtle")
+        inside = [(t.object.subject, t.object.object) for t in ontology.background]
+        assert inside == [(t.subject, t.subject) for t in ontology.background]
+        assert len(set(inside)) == 2
+
     def test_reading_twice_gives_the_same(self):
         text = ":a :p [ :q [] ] ."
         assert read(text) == read(text)

@@ -11,9 +11,9 @@ from test_sparql_texts import answers, queries
 from ontosub.languages.sparql import parse_query, print_query, read_in_full
 from ontosub.languages.sparql.printer import from_model, print_expression
 from ontosub.languages.sparql.syntax import Ask, Select
-from ontosub.model import Arc, Call, Filter, Function, GraphPattern, Span, Subscription, Vertex
+from ontosub.model import Arc, Call, Filter, Function, GraphPattern, Span, Subscription, TemplateTriple, Vertex
 from ontosub.model.errors import LimitError
-from ontosub.model.terms import TYPE, BlankNode, Literal, NamedNode, PatternTerm, Variable
+from ontosub.model.terms import TYPE, BlankNode, Literal, NamedNode, PatternTerm, Variable, written
 
 PREFIX = "PREFIX : <http://e/>\n"
 
@@ -93,8 +93,9 @@ def test_the_form_decides_the_projection(text: str, projection: tuple[Variable, 
 def test_construct_keeps_its_template() -> None:
     subscription = read("CONSTRUCT { ?x a :C ; :q [ :r ?y ] } { ?x :p ?y }")
     blank = BlankNode("anon1")
-    assert subscription.template == (Arc(X, TYPE, iri("C")), Arc(X, iri("q"), blank), Arc(blank, iri("r"), Y))
-    assert read("CONSTRUCT WHERE { ?x :p ?y }").template == (Arc(X, iri("p"), Y),)
+    made = [(X, TYPE, iri("C")), (X, iri("q"), blank), (blank, iri("r"), Y)]
+    assert subscription.template == tuple(TemplateTriple(*each) for each in made)
+    assert read("CONSTRUCT WHERE { ?x :p ?y }").template == (TemplateTriple(X, iri("p"), Y),)
 
 
 def test_sequences_and_inverses_are_arcs_over_fresh_vertices() -> None:
@@ -334,7 +335,7 @@ def as_group(found: GraphPattern, number: int) -> str:
     """Return the pattern as a group of a query, for an engine that knows nothing of patterns."""
 
     def name(term: PatternTerm) -> str:
-        return f"{term}x{number}" if isinstance(term, BlankNode) else str(term)
+        return f"{term}x{number}" if isinstance(term, BlankNode) else written(term)
 
     typed = [f"{name(vertex.term)} a {asked} ." for vertex in found.vertices for asked in vertex.classes]
     arcs = [f"{name(arc.subject)} {arc.property} {name(arc.object)} ." for arc in found.arcs]

@@ -22,6 +22,7 @@ PROLOGUE = (
 )
 UNARY = "STR LANG datatype ABS ceil FLOOR ROUND STRLEN UCASE lcase ENCODE_FOR_URI YEAR MONTH DAY HOURS MINUTES SECONDS"
 UNARY += " TIMEZONE TZ MD5 SHA1 SHA256 SHA384 SHA512 isIRI isURI isBLANK isLITERAL isNUMERIC"
+UNARY += " isTRIPLE SUBJECT predicate OBJECT LANGDIR hasLANG hasLANGDIR"
 BINARY = "LANGMATCHES CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER sameTerm"
 
 
@@ -76,7 +77,7 @@ class Texts:
             case 2:
                 return self.pick("true", "true", "FALSE")
             case 3:
-                return f"{self.string()}@{self.pick('en', 'pt-BR')}"
+                return f"{self.string()}@{self.pick('en', 'pt-BR', 'ar--rtl')}"
             case 4:
                 values = ["1", "-7"] + (["abc", "1.5"] if self.doubtful else [])
                 return f'"{constant.choice(values)}"^^xsd:{self.pick("integer", "int", "decimal")}'
@@ -119,21 +120,44 @@ class Texts:
         return self.pick(
             lambda: f"[ {self.verb()} {self.node(0)} ; {self.verb()} {self.node(0)} ]",
             lambda: f"( {self.node(0)} {self.node(0)} )",
+            self.triple_term,
+            self.reified,
         )
 
+    def triple_term(self, depth: int = 1, *, constant: bool = False) -> str:
+        end = self.pick(self.iri, self.literal) if constant else self.pick(self.var, self.iri, self.literal, "[]")
+        if depth and self.structure.random() < 0.3:
+            end = self.triple_term(depth - 1, constant=constant)
+        start = self.iri() if constant else self.pick(self.var, self.iri, "[]")
+        space = self.pick(" ", "\n", "")
+        return f"<<({space}{start} {self.iri() if constant else self.verb()} {end}{space})>>"
+
+    def reified(self, depth: int = 1) -> str:
+        end = self.reified(depth - 1) if depth and self.structure.random() < 0.3 else self.triple_term(0)
+        start = self.reified(depth - 1) if depth and self.structure.random() < 0.3 else self.pick(self.var, self.iri)
+        reifier = self.pick("", " ~", f" ~ {self.var()}", f" ~{self.iri()}", " ~ []")
+        return f"<< {start} {self.verb()} {self.pick(end, self.var(), self.literal())}{reifier} >>"
+
+    def annotation(self) -> str:
+        block = f" {{| {self.verb()} {self.node(0)} ; {self.verb()} {self.literal()} |}}"
+        return self.pick("", "", "", " ~", f" ~ {self.var()}{block}", block, f"{block} ~{block}")
+
     def subject(self) -> str:
-        return self.pick(self.var(), self.var(), self.iri(), "[]", f"( {self.var()} )", f"[ {self.verb()} 1 ]")
+        return self.pick(
+            self.var(), self.var(), self.iri(), "[]", f"( {self.var()} )", f"[ {self.verb()} 1 ]", self.reified
+        )
 
     def triple(self) -> str:
-        verb = self.pick(self.verb(), self.verb(), self.path())
-        tail = self.pick("", "", f" ; {self.verb()} {self.node()}", f" , {self.node()} ;", " ;;")
-        return f"{self.subject()} {verb} {self.node()}{tail}"
+        node, tail = self.node(), self.pick("", "", f" ; {self.verb()} {self.node()}", f" , {self.node()} ;", " ;;")
+        stated = self.pick(f"{self.verb()} {node}{self.annotation()}", f"{self.verb()} {node}", f"{self.path()} {node}")
+        return self.pick(f"{self.subject()} {stated}{tail}", f"{self.subject()} {stated}{tail}", self.reified)
 
     # Expressions
 
     def expression(self, depth: int = 2) -> str:
         if depth == 0:
-            return self.pick(self.var(), self.var(), self.literal(), self.iri())
+            made = f"<<( {self.var()} {self.iri()} {self.triple_term(0, constant=True)} )>>"
+            return self.pick(self.var(), self.var(), self.literal(), self.iri(), made)
         one, two = (self.expression(depth - 1) for _ in range(2))
         return self.pick(
             lambda: f"({one} || {two} || {self.var()})",
@@ -152,6 +176,8 @@ class Texts:
             lambda: f"IF({one}, {two}, {self.var()})",
             f"COALESCE({one}, {two})",
             "CONCAT()",
+            lambda: f"TRIPLE({self.var()}, {self.iri()}, {one})",
+            lambda: f"STRLANGDIR({self.string()}, 'ar', 'rtl')",
             lambda: f"xsd:{self.pick('string', 'integer', 'boolean')}({one})",
             lambda: f"STRLANG({self.string()}, 'en')",
             lambda: f"STRDT({self.string()}, xsd:string)",
@@ -179,6 +205,7 @@ class Texts:
             lambda: f"FILTER isIRI({self.var()})",
             lambda: f"BIND({self.expression(1)} AS ?{self.name('v')})",
             lambda: f"VALUES {self.var()} {{ {self.literal()} {self.iri()} UNDEF }}",
+            lambda: f"VALUES ?{self.name('v')} {{ {self.triple_term(constant=True)} {self.iri()} }}",
             lambda: f"VALUES (?{self.name('v')} ?b) {{ ({self.literal()} UNDEF) ({self.iri()} {self.iri()}) }}",
             lambda: f"{{ {self.select(depth - 1)} }}",
             lambda: f"{{ SELECT ?a (COUNT(*) AS ?{self.name('v')}) {{ ?a ?b ?c }} GROUP BY ?a }}",
@@ -226,10 +253,12 @@ class Texts:
             lambda: self.grouped(),
             lambda: f"ASK {self.where()}",
             lambda: f"CONSTRUCT {{ ?a {self.verb()} [ :p ?b ] . ?b :q _:t }} {self.where()}",
+            lambda: f"CONSTRUCT {{ ?a :p <<( ?b :q _:t )>> ~ [] {{| :r ?b |}} }} {self.where()}",
             lambda: f"CONSTRUCT WHERE {{ ?a {self.verb()} {self.node()} }}",
             lambda: f"DESCRIBE {self.pick('?a ?b', '*', f'{self.iri()} ?a')} {self.where()} {self.modifiers()}",
         )
-        return f"{PROLOGUE}{body} {values}"
+        version = self.pick("", "VERSION '1.2' ")
+        return f"{version}{PROLOGUE}{body} {values}"
 
 
 @st.composite
@@ -243,7 +272,8 @@ STORE = pyoxigraph.Store()
 STORE.load(
     b"""PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
     :a :p :b , 1 ; :q "a" ; a :c . :b :q "b"@en , 2.5 ; :r :a ; :p :c . :c :p 1 ; :r :c ; a :a .
-    :p :q ( :a ) . :a :r "2024-02-29"^^xsd:date .""",
+    :p :q ( :a ) . :a :r "2024-02-29"^^xsd:date .
+    << :a :p :b ~ :r >> :q "a"@ar--rtl . :b :p :c ~ :q {| :p :a |} . :c :q <<( :a :p <<( :b :q 1 )>> )>> .""",
     format=pyoxigraph.RdfFormat.TURTLE,
 )
 

@@ -10,7 +10,7 @@ import typer
 
 from ontosub.composite import Detection, Waiting
 from ontosub.model import Binding, Diagnostic, Event, Interval, Match, Severity
-from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Term
+from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Term
 from ontosub.semantics.wording import term_text
 
 
@@ -63,7 +63,7 @@ def _interval_object(interval: Interval) -> dict[str, str]:
 
 
 def term_object(term: Term) -> dict[str, Any]:
-    """Return a term as the SPARQL 1.1 Query Results JSON Format writes it.
+    """Return a term as the SPARQL 1.2 Query Results JSON Format writes it.
 
     >>> term_object(Literal("350.00", datatype=XSD["decimal"]))
     {'type': 'literal', 'value': '350.00', 'datatype': 'http://www.w3.org/2001/XMLSchema#decimal'}
@@ -81,10 +81,11 @@ def term_object(term: Term) -> dict[str, Any]:
 
 
 def _annotation(literal: Literal) -> dict[str, str]:
-    """Return a literal's language or datatype; the datatypes that follow from the syntax are left out."""
+    """Return a literal's language and direction, or its datatype unless that follows from the syntax."""
     if literal.language:
-        return {"xml:lang": literal.language}
-    return {} if literal.datatype in (XSD["string"], RDF["langString"]) else {"datatype": literal.datatype.value}
+        direction = {} if literal.direction is None else {"its:dir": literal.direction.value}
+        return {"xml:lang": literal.language, **direction}
+    return {} if literal.datatype == XSD["string"] else {"datatype": literal.datatype.value}
 
 
 def over_budget(event: Event, source: str, subscriptions: list[str]) -> Diagnostic:

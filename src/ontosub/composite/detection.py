@@ -14,6 +14,7 @@ from ontosub.languages.composite.printer import operator_word
 from ontosub.model.composite import Disjunction, EventPattern, Iteration, Primitive, operands_of
 from ontosub.model.interval import Interval
 from ontosub.model.match import Binding
+from ontosub.model.terms import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Constituent:
             "what": self.what,
             "start": self.interval.start.isoformat(),
             "end": self.interval.end.isoformat(),
-            "bindings": [{name: str(term) for name, term in binding.items()} for binding in self.bindings],
+            "bindings": [{name: written(term) for name, term in binding.items()} for binding in self.bindings],
         }
         if self.event_id is not None:
             shown["event_id"] = self.event_id

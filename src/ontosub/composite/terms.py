@@ -9,14 +9,14 @@ from pyoxigraph import RdfFormat, parse
 
 from ontosub.composite.instance import Row
 from ontosub.model.match import Binding
-from ontosub.model.terms import BlankNode, Literal, NamedNode, Term
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Term, written
 
 _PLAIN = re.compile(r'"([^"\\\n\r]*)"(?:\^\^<([^<>"{}|^`\\\x00-\x20]*)>)?')
 
 
 def text_of(term: Term, event_id: str) -> str:
     """Return a term as text; a blank node is told apart from those of other events."""
-    return f"{term} {event_id}" if isinstance(term, BlankNode) else str(term)
+    return f"{term} {event_id}" if isinstance(term, BlankNode) else written(term)
 
 
 def scoped(text: str, event_id: str) -> str:

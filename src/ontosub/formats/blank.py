@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
 import pyoxigraph
 from pyoxigraph import BlankNode, Quad, RdfFormat
 
-T = TypeVar("T")
+from ontosub.model.terms import with_blank_nodes
 
 _RANDOM = r"[a-f][0-9a-f]{15,31}"
 """A random label: up to 128 bits in hexadecimal that start with a letter."""
@@ -49,18 +48,18 @@ def relabel(quads: Iterable[Quad], written: frozenset[str]) -> list[Quad]:
     return list(pyoxigraph.parse(renamed, format=RdfFormat.N_QUADS, lenient=True))
 
 
-def legal(term: T) -> T | BlankNode:
-    """Return a term that every syntax can write.
+def legal(node: BlankNode) -> BlankNode:
+    """Return the blank node with a label that every syntax can write.
 
     JSON-LD and Jelly allow a colon in a blank node's label, as N-Triples 1.1 did; Turtle and RDF 1.2 do not.
     """
-    if isinstance(term, BlankNode) and ":" in term.value:
-        return BlankNode(f"x{term.value.encode().hex()}")
-    return term
+    return BlankNode(f"x{node.value.encode().hex()}") if ":" in node.value else node
 
 
 def _legal_quad(quad: Quad) -> Quad:
-    return Quad(legal(quad.subject), quad.predicate, legal(quad.object), legal(quad.graph_name))
+    name = legal(quad.graph_name) if isinstance(quad.graph_name, BlankNode) else quad.graph_name
+    subject, object_ = with_blank_nodes(quad.subject, legal), with_blank_nodes(quad.object, legal)
+    return Quad(subject, quad.predicate, object_, name)  # type: ignore[arg-type]
 
 
 def _fresh(lines: str) -> Iterator[str]:

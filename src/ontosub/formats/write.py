@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyoxigraph
 from pyoxigraph import Quad
@@ -12,7 +12,7 @@ from ontosub.formats import jelly
 from ontosub.formats.media import JELLY, JSON_LD, N_QUADS, RDF_FORMATS, RDF_XML, TRIG, Format, media_of
 from ontosub.model.errors import UsageError
 from ontosub.model.event import Event
-from ontosub.model.terms import BlankNode, Literal, NamedNode, Term, Triple
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Term, Triple, with_blank_nodes
 
 _NAME_START = r"A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
 _NAME_START += r"\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
@@ -75,16 +75,30 @@ def _written(statements: list[Triple] | list[Quad], format: Format, prefixes: Ma
 
 def _xml_safe(triples: list[Triple]) -> list[Triple]:
     """Return the graph with blank node labels that are XML names; refuse what XML has no way to write."""
-    for triple in triples:
+    for triple in _with_inner(triples):
         if not _SPLITTABLE.fullmatch(triple.predicate.value):
             raise UsageError(f"RDF/XML cannot write the property {triple.predicate}: it ends in no XML name")
         if isinstance(triple.object, Literal) and _NOT_XML.search(triple.object.value):
             raise UsageError(f"RDF/XML cannot write the control characters of {triple.object}")
-    labels = {
-        term.value for triple in triples for term in (triple.subject, triple.object) if isinstance(term, BlankNode)
-    }
+    labels: set[str] = set()
+
+    def noted(node: BlankNode) -> BlankNode:
+        labels.add(node.value)
+        return node
+
+    for triple in triples:
+        with_blank_nodes(triple, noted)
     renamed = {label: BlankNode(_free(f"n{label}", labels)) for label in labels if not _LABEL.fullmatch(label)}
-    return [Triple(_named(t.subject, renamed), t.predicate, _named(t.object, renamed)) for t in triples]  # type: ignore[arg-type]
+    return [with_blank_nodes(triple, lambda node: renamed.get(node.value, node)) for triple in triples]  # type: ignore[misc]
+
+
+def _with_inner(triples: Iterable[Triple]) -> Iterator[Triple]:
+    """Yield each triple, and then the triple terms inside it."""
+    for triple in triples:
+        inner: Term = triple
+        while isinstance(inner, Triple):
+            yield inner
+            inner = inner.object
 
 
 def _free(label: str, taken: set[str]) -> str:
@@ -92,7 +106,3 @@ def _free(label: str, taken: set[str]) -> str:
     while label in taken:
         label += "_"
     return label
-
-
-def _named(term: Term, renamed: dict[str, BlankNode]) -> Term:
-    return renamed.get(term.value, term) if isinstance(term, BlankNode) else term

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from ontosub.model import Arc, Binding, GraphPattern, Interval, Match, Subscription
+from ontosub.model import Binding, GraphPattern, Interval, Match, Subscription, TemplateTriple
 from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
 from ontosub.semantics.budget import Budget
 
@@ -46,28 +46,32 @@ def match_of(subscription: Subscription, event: Identified, bindings: list[Bindi
     return Match(subscription.id, event.id, bindings, graph, event.interval)
 
 
-def construct(template: Iterable[Arc], bindings: Iterable[Binding], budget: Budget) -> frozenset[Triple]:
+def construct(template: Iterable[TemplateTriple], bindings: Iterable[Binding], budget: Budget) -> frozenset[Triple]:
     """Return the graph that a CONSTRUCT template makes of the answers.
 
     Blank nodes of the template are new for each answer; a triple with an unbound variable, or with a term in a place
-    where it cannot stand, is left out (SPARQL 1.1, section 16.2).
+    where it cannot stand, is left out (SPARQL 1.2, section 16.2).
     """
     template = list(template)
     made: set[Triple] = set()
     for row, binding in enumerate(bindings):
         budget.spend(1 + len(template))
         budget.hold(TRIPLE_BYTES * len(template))
-        made.update(triple for arc in template for triple in _instance(arc, row, binding))
+        triples = (_triple(each, row, binding) for each in template)
+        made.update(triple for triple in triples if triple is not None)
     return frozenset(made)
 
 
-def _instance(arc: Arc, row: int, binding: Binding) -> Iterator[Triple]:
-    subject, predicate, object_ = (_filled(term, row, binding) for term in (arc.subject, arc.property, arc.object))
+def _triple(made: TemplateTriple, row: int, binding: Binding) -> Triple | None:
+    subject, predicate, object_ = (_filled(term, row, binding) for term in (made.subject, made.property, made.object))
     if isinstance(subject, NamedNode | BlankNode) and isinstance(predicate, NamedNode) and object_ is not None:
-        yield Triple(subject, predicate, object_)
+        return Triple(subject, predicate, object_)
+    return None
 
 
-def _filled(term: PatternTerm, row: int, binding: Binding) -> Term | None:
+def _filled(term: PatternTerm | TemplateTriple, row: int, binding: Binding) -> Term | None:
+    if isinstance(term, TemplateTriple):
+        return _triple(term, row, binding)
     if isinstance(term, Variable):
         return binding.get(term.value)
     if isinstance(term, BlankNode):

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ontosub.model import Event, Interval, Match
 from ontosub.model.errors import InputError, OntosubError, UsageError
+from ontosub.model.terms import written
 
 _MOMENT = pa.timestamp("us", tz="UTC")
 
@@ -184,7 +185,7 @@ def _match_row(match: Match) -> dict[str, Any]:
     return {
         "event_id": match.event_id,
         "subscription_id": match.subscription_id,
-        "bindings": [[(name, str(term)) for name, term in binding.items()] for binding in match.bindings],
+        "bindings": [[(name, written(term)) for name, term in binding.items()] for binding in match.bindings],
         "time_start": match.interval and match.interval.start,
         "time_end": match.interval and match.interval.end,
     }

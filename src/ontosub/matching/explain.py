@@ -18,7 +18,7 @@ from ontosub.matching.definition import Mu, mappings
 from ontosub.matching.showing import Show, telling_apart
 from ontosub.model import Binding, GraphPattern, Match, Subscription
 from ontosub.model.errors import LimitError
-from ontosub.model.terms import BlankNode, Term, Triple, Variable
+from ontosub.model.terms import BlankNode, Term, Triple, Variable, written
 from ontosub.semantics.budget import Budget
 from ontosub.semantics.context import Context
 from ontosub.semantics.event_graph import EventGraph
@@ -84,7 +84,7 @@ class Explanation:
             "subscription": self.subscription_id,
             "event": self.event_id,
             "matched": self.matched,
-            "mapping": {name: str(image) for name, image in self.mapping.items()},
+            "mapping": {name: written(image) for name, image in self.mapping.items()},
             "held": [_plain(reason) for reason in self.held],
             "failed": [_plain(reason) for reason in self.failed],
             "undecided": [_plain(reason) for reason in self.undecided],

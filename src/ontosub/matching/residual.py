@@ -1,4 +1,4 @@
-"""The part of a SPARQL subscription that goes beyond its core: the whole query, in the algebra, ready to be answered."""
+"""What a SPARQL subscription says beyond its core: the whole query, in the algebra, ready to be answered."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ontosub.model import GraphPattern
-from ontosub.model.terms import Term, Variable
+from ontosub.model.terms import Term, Variable, written
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.wording import term_text
 
@@ -41,7 +41,7 @@ class _Showing:
         brief = term_text(term)
         if brief not in self.ambiguous:
             return brief
-        text = str(term)
+        text = written(term)
         return text if len(text) <= _FULL_LENGTH_MAX else f"{text[: _FULL_LENGTH_MAX - 1]}…"
 
 

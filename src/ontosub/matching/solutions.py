@@ -1,12 +1,12 @@
 """The oracle for queries: SPARQL's algebra over an event graph, read aloud (SPARQL 1.1, section 18.5).
 
-`Solutions` evaluates a node from the bottom up, one solution at a time. Short, obvious and slow: the compiled matcher is
-held to what this module says.
+`Solutions` evaluates a node from the bottom up, one solution at a time. Short, obvious and slow: the compiled matcher
+is held to what this module says.
 
 EXISTS evaluates its pattern for one solution of the pattern around it, whose values the inner pattern *sees*: they are
 put in the place of its variables, in triples, paths, filters and expressions, as section 18.6 says. The variables
-themselves stay in the inner solutions, so that MINUS inside EXISTS can share them. A sub-select sees the values of what it
-projects. What a node sees is its `seen`.
+themselves stay in the inner solutions, so that MINUS inside EXISTS can share them. A sub-select sees the values of
+what it projects. What a node sees is its `seen`.
 """
 
 from __future__ import annotations

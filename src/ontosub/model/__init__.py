@@ -6,7 +6,7 @@ from ontosub.model.expression import Call, Expression, Function
 from ontosub.model.interval import Interval
 from ontosub.model.match import Binding, Match
 from ontosub.model.ontology import MetaStatement, Ontology
-from ontosub.model.pattern import Arc, Filter, GraphPattern, Vertex
+from ontosub.model.pattern import Arc, Filter, GraphPattern, TemplateTriple, Vertex
 from ontosub.model.subscription import Subscription
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "Severity",
     "Span",
     "Subscription",
+    "TemplateTriple",
     "Vertex",
 ]

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from ontosub.model.errors import Span
 from ontosub.model.expression import Expression
-from ontosub.model.pattern import Arc, GraphPattern, is_constant
 from ontosub.model.pattern import Filter as Condition
+from ontosub.model.pattern import GraphPattern, TemplateTriple, is_constant
 from ontosub.model.terms import NamedNode, PatternTerm, Term, Variable
 
 # Property paths: what is left of them when sequences, alternatives and inverses have become patterns.
@@ -178,7 +178,7 @@ class Aggregation:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """One solution for each group of solutions with equal keys; without keys all are one group, even if none is there."""
+    """One solution for each group of solutions with equal keys; without keys all, even none, are one group."""
 
     pattern: Node
     keys: tuple[tuple[Variable, Expression], ...]
@@ -197,8 +197,8 @@ class OrderKey:
 class Selection:
     """SELECT: the solutions ordered, projected, perhaps each once, and cut.
 
-    What is cut is ordered in full: where the keys leave ties, the projected terms decide. So the answers do not depend on
-    who evaluates the query.
+    What is cut is ordered in full: where the keys leave ties, the projected terms decide. So the answers do not depend
+    on who evaluates the query.
     """
 
     pattern: Node
@@ -237,13 +237,13 @@ UNIT = Basic(GraphPattern())
 class Query:
     """A query as a whole: its solutions, and what is made of them.
 
-    An `asks` query has one answer, without variables, if it has a solution. `template` is that of a CONSTRUCT, `described`
-    what a DESCRIBE names; both are None for all other queries.
+    An `asks` query has one answer, without variables, if it has a solution. `template` is that of a CONSTRUCT,
+    `described` what a DESCRIBE names; both are None for all other queries.
     """
 
     selection: Selection
     asks: bool = False
-    template: tuple[Arc, ...] | None = None
+    template: tuple[TemplateTriple, ...] | None = None
     described: tuple[NamedNode | Variable, ...] | None = None
 
 

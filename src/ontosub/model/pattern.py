@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from ontosub.model.errors import Span, UsageError
 from ontosub.model.expression import Expression, variables_of
-from ontosub.model.terms import BlankNode, Literal, NamedNode, PatternTerm, Variable
+from ontosub.model.terms import BlankNode, Literal, NamedNode, PatternTerm, Triple, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,16 @@ class Arc:
     subject: PatternTerm
     property: NamedNode | Variable
     object: PatternTerm
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateTriple:
+    """A triple that CONSTRUCT makes of each answer. Its object may be a triple term that is made of the answer, too."""
+
+    subject: PatternTerm
+    property: NamedNode | Variable
+    object: PatternTerm | TemplateTriple
     span: Span | None = field(default=None, compare=False)
 
 
@@ -87,8 +97,8 @@ class GraphPattern:
         return self.variables if self.projection is None else self.projection
 
 
-def is_constant(term: PatternTerm) -> TypeGuard[NamedNode | Literal]:
-    """Say whether the term stands for itself: an IRI or a literal. Variables and blank nodes stand for anything."""
+def is_constant(term: PatternTerm) -> TypeGuard[NamedNode | Literal | Triple]:
+    """Say whether the term stands for itself: variables and blank nodes stand for anything."""
     return not isinstance(term, Variable | BlankNode)
 
 

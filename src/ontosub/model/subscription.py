@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ontosub.model import readers
 from ontosub.model.errors import UsageError
-from ontosub.model.pattern import Arc, GraphPattern
+from ontosub.model.pattern import GraphPattern, TemplateTriple
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Subscription:
     patterns: tuple[GraphPattern, ...]
     residual: str | None = None
     distinct: bool = False
-    template: tuple[Arc, ...] = ()
+    template: tuple[TemplateTriple, ...] = ()
     language: str | None = field(default=None, compare=False)
     text: str | None = field(default=None, compare=False)
     core_decides: bool = False

@@ -6,14 +6,18 @@ the unions names and holds the IRIs that other modules refer to.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
 Resource: TypeAlias = NamedNode | BlankNode
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
-PatternTerm: TypeAlias = Variable | NamedNode | BlankNode | Literal
-"""What may stand in a pattern. A blank node is a vertex without a name: matched like a variable, never projected."""
+PatternTerm: TypeAlias = Variable | NamedNode | BlankNode | Literal | Triple
+"""What may stand in a pattern. A blank node is a vertex without a name: matched like a variable, never projected.
+
+A triple that stands there is a constant: it holds no blank node.
+"""
 
 
 class Namespace(str):
@@ -71,8 +75,8 @@ _PRIMITIVE = (
 
 _BASE = {XSD[derived]: XSD[base] for derived, base in _DERIVED_FROM.items()}
 
-DATATYPES = frozenset({*_BASE, *(XSD[name] for name in _PRIMITIVE.split()), RDF["langString"]})
-"""The datatypes known by name: those of XSD that RDF allows, and rdf:langString."""
+DATATYPES = frozenset({*_BASE, *(XSD[name] for name in _PRIMITIVE.split()), RDF["langString"], RDF["dirLangString"]})
+"""The datatypes known by name: those of XSD that RDF allows, and those of strings in a language."""
 
 
 def datatype_closure(datatype: NamedNode) -> frozenset[NamedNode]:
@@ -86,6 +90,23 @@ def datatype_closure(datatype: NamedNode) -> frozenset[NamedNode]:
         classes.add(base)
         datatype = base
     return frozenset(classes)
+
+
+def with_blank_nodes(term: Term, change: Callable[[BlankNode], BlankNode]) -> Term:
+    """Return the term with each of its blank nodes changed, also inside of a triple."""
+    if isinstance(term, Triple):
+        subject, object_ = with_blank_nodes(term.subject, change), with_blank_nodes(term.object, change)
+        return Triple(subject, term.predicate, object_)  # type: ignore[arg-type]
+    return change(term) if isinstance(term, BlankNode) else term
+
+
+def written(term: Term | Variable) -> str:
+    """Return a term as N-Triples writes it; the text of a triple alone would lack its brackets.
+
+    >>> written(Triple(NamedNode("urn:s"), NamedNode("urn:p"), Literal("o")))
+    '<<( <urn:s> <urn:p> "o" )>>'
+    """
+    return f"<<( {term} )>>" if isinstance(term, Triple) else str(term)
 
 
 __all__ = [
@@ -110,4 +131,6 @@ __all__ = [
     "Triple",
     "Variable",
     "datatype_closure",
+    "with_blank_nodes",
+    "written",
 ]

@@ -11,7 +11,7 @@ from ontosub.formats import rdf
 from ontosub.formats.media import media_of_path
 from ontosub.model import Ontology
 from ontosub.model.errors import OntologyError, OntosubWarning
-from ontosub.model.terms import OWL, TYPE, BlankNode, NamedNode, Term, Triple
+from ontosub.model.terms import OWL, TYPE, BlankNode, NamedNode, Triple, with_blank_nodes
 from ontosub.semantics.schema import build_ontology
 from ontosub.semantics.vocabulary import LANGUAGES, as_owl
 
@@ -75,12 +75,10 @@ def _relabelled(number: int, triples: list[Triple]) -> list[Triple]:
     """Give the source's blank nodes labels of their own, so that they meet no other source's and no event's."""
     labels: dict[BlankNode, BlankNode] = {}
 
-    def renamed(term: Term) -> Term:
-        if not isinstance(term, BlankNode):
-            return term
-        return labels.setdefault(term, BlankNode(f"ontosub-background-8f14e45fceea167a-{number}-{len(labels)}"))
+    def renamed(node: BlankNode) -> BlankNode:
+        return labels.setdefault(node, BlankNode(f"ontosub-background-8f14e45fceea167a-{number}-{len(labels)}"))
 
-    return [Triple(renamed(t.subject), t.predicate, renamed(t.object)) for t in triples]  # type: ignore[arg-type]
+    return [with_blank_nodes(triple, renamed) for triple in triples]  # type: ignore[misc]
 
 
 def _missing_imports(sources: list[_Source]) -> list[str]:

@@ -62,7 +62,8 @@ def term_text(term: Term | Variable) -> str:
         return _cut(term.value)
     shown = f'"{_cut(term.value)}"'
     if term.language is not None:
-        return f"{shown}@{term.language}"
+        direction = "" if term.direction is None else f"--{term.direction.value}"
+        return f"{shown}@{term.language}{direction}"
     return shown if term.datatype == XSD["string"] else f"{shown}^^{_datatype_text(term.datatype)}"
 
 

@@ -47,6 +47,18 @@ class TestMatch:
             }
         ]
 
+    def test_shows_triple_terms_and_directions(self, tmp_path):
+        event, query = tmp_path / "e.ttl", tmp_path / "s.rq"
+        event.write_text('<urn:a> <urn:p> <<( <urn:b> <urn:q> "x"@ar--rtl )>> .')
+        query.write_text("SELECT ?t { ?x <urn:p> ?t }")
+        shown = run("match", "-s", query, event).stdout.splitlines()
+        assert shown == ["s: event e.ttl matches", '    ?t = <<( <b> <q> "x"@ar--rtl )>>']
+        [line] = run("match", "--json", "-s", query, event).stdout.splitlines()
+        [binding] = json.loads(line)["bindings"]
+        text = {"type": "literal", "value": "x", "xml:lang": "ar", "its:dir": "rtl"}
+        parts = {"subject": {"type": "uri", "value": "urn:b"}, "predicate": {"type": "uri", "value": "urn:q"}}
+        assert binding == {"t": {"type": "triple", "value": {**parts, "object": text}}}
+
     def test_says_why(self, folder):
         assert "<Notebook> <subClassOf> <Computer>" in run("match", "--folder", folder, "--explain").stdout
         [line, *_] = run("match", "--folder", folder, "--explain", "--json").stdout.splitlines()

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ontosub.model.terms import Literal, NamedNode, Variable
+from ontosub.model.terms import Literal, NamedNode, Triple, Variable
 
-Node: TypeAlias = Variable | NamedNode | Literal
+Node: TypeAlias = Variable | NamedNode | Literal | Triple
 """What a term of a rule's pattern can be."""
 
 

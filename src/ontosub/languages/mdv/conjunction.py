@@ -14,7 +14,7 @@ from ontosub.languages.mdv.syntax import Comparison, Iri, Name, Operand, Operato
 from ontosub.model.errors import Span
 from ontosub.model.expression import Call, Expression, Function
 from ontosub.model.pattern import Arc, Filter, GraphPattern, Vertex, is_constant
-from ontosub.model.terms import TYPE, BlankNode, NamedNode, PatternTerm, Variable
+from ontosub.model.terms import TYPE, BlankNode, NamedNode, PatternTerm, Triple, Variable
 
 _SEPARATOR = "·"
 """Legal inside a SPARQL variable but in no name of a rule, so fresh variables never collide with the user's."""
@@ -180,7 +180,9 @@ def _substitute(expression: Expression, names: Mapping[PatternTerm, Node]) -> Ex
         case Call(function, arguments):
             return Call(function, tuple(_substitute(each, names) for each in arguments))
         case Variable():
-            return names[expression]
+            name = names[expression]
+            assert not isinstance(name, Triple)  # noqa: S101 - what a filter speaks of keeps its variable
+            return name
         case _:
             return expression
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ontosub.languages.ops.parser import Statement
 from ontosub.languages.sparql.source import Source
+from ontosub.languages.sparql.syntax import plain_term
 from ontosub.model.errors import Span
 from ontosub.model.pattern import Arc, Filter, GraphPattern, Vertex, reachable
 from ontosub.model.terms import DATATYPES, HOME, LITERAL_CLASS, TOP_CLASSES, XSD, NamedNode, PatternTerm, Variable
@@ -24,9 +25,10 @@ def compile_statements(statements: Sequence[Statement], source: Source) -> Graph
     arcs: dict[Arc, None] = {}
     for statement in statements:
         for end, asked in ((statement.subject, statement.subject_class), (statement.object, statement.object_class)):
-            classes.setdefault(end.term, set()).add(asked)
-            spans.setdefault(end.term, end.span)
-        arcs.setdefault(Arc(statement.subject.term, statement.property, statement.object.term, statement.span))
+            classes.setdefault(plain_term(end), set()).add(asked)
+            spans.setdefault(plain_term(end), end.span)
+        subject, object_ = plain_term(statement.subject), plain_term(statement.object)
+        arcs[Arc(subject, statement.property, object_, statement.span)] = None
     _check_reach(statements, arcs, source)
     for statement in statements:
         for condition in statement.filters:
@@ -55,7 +57,7 @@ def _check_reach(statements: Sequence[Statement], arcs: dict[Arc, None], source:
 def _check_filter(
     condition: Filter, statements: Sequence[Statement], classes: dict[PatternTerm, set[NamedNode]], source: Source
 ) -> None:
-    objects = {statement.object.term for statement in statements}
+    objects = {plain_term(statement.object) for statement in statements}
     if not condition.variables:
         hint = "A filter is about an object of the pattern, for example ?1 < 400."
         raise source.error("the filter mentions no variable", condition.span, hint)

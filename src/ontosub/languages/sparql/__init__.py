@@ -1,4 +1,4 @@
-"""SPARQL 1.1 queries as subscriptions.
+"""SPARQL 1.2 queries as subscriptions.
 
 `parse` reads a subscription; `parse_query` and `print_query` go between text and tree; `parse_expression` lends the
 expressions to another language.

@@ -12,6 +12,7 @@ from itertools import count
 
 from ontosub.languages.sparql import syntax
 from ontosub.languages.sparql.checks import visible_variables
+from ontosub.languages.sparql.construction import template_of
 from ontosub.languages.sparql.filters import conjuncts, express_all
 from ontosub.languages.sparql.graph_patterns import Triple, graph_pattern
 from ontosub.languages.sparql.syntax import Block, Occurrence, TripleTerm, is_grouped, walk
@@ -42,8 +43,8 @@ from ontosub.model.algebra import (
 )
 from ontosub.model.errors import Span
 from ontosub.model.expression import Expression
-from ontosub.model.pattern import Arc, GraphPattern, Vertex
 from ontosub.model.pattern import Filter as Condition
+from ontosub.model.pattern import GraphPattern, Vertex
 from ontosub.model.terms import BlankNode, Literal, NamedNode, PatternTerm, Variable
 
 
@@ -89,8 +90,8 @@ class _Translation:
                 return Query(self.select(query))
             case syntax.Ask():
                 return Query(self._selection(query, ()), asks=True)
-            case syntax.Construct(template=template):
-                return Query(self._selection(query, self._shown(query)), template=tuple(map(template_arc, template)))
+            case syntax.Construct():
+                return Query(self._selection(query, self._shown(query)), template=template_of(query))
             case syntax.Describe(targets=targets):
                 shown = self._shown(query)
                 named = shown if targets is None else tuple(each.term for each in targets)
@@ -306,11 +307,3 @@ def _exclusion(excluded: Iterable[Occurrence | syntax.Inverse]) -> Exclusion:
         assert isinstance(occurrence, Occurrence) and isinstance(occurrence.term, NamedNode)  # noqa: S101, PT018
         (backwards if inverse else forwards).add(occurrence.term)
     return Exclusion(frozenset(forwards) if forwards else None, frozenset(backwards) if backwards else None)
-
-
-def template_arc(triple: syntax.TriplePattern) -> Arc:
-    """Return a triple of a CONSTRUCT template."""
-    verb = triple.verb
-    assert isinstance(verb, Occurrence)  # noqa: S101 - the reader refuses paths in templates
-    assert isinstance(verb.term, NamedNode | Variable)  # noqa: S101 - what the grammar says
-    return Arc(triple.subject.term, verb.term, triple.object.term, triple.span)

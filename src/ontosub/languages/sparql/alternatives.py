@@ -29,13 +29,15 @@ from ontosub.languages.sparql.syntax import (
     Pattern,
     Sequence,
     TriplePattern,
+    TripleTerm,
     Union,
+    is_value,
     walk,
 )
 from ontosub.model import pattern as patterns
 from ontosub.model.errors import Span
 from ontosub.model.expression import variables_of
-from ontosub.model.terms import BlankNode, Literal, NamedNode, PatternTerm, Variable
+from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Variable
 
 Mention: TypeAlias = tuple[PatternTerm, Span | None]
 """A term, and where it stands."""
@@ -171,11 +173,15 @@ class _Distribution:
         found = [Conjunction()]
         left: list[TriplePattern] = []
         for triple in triples:
-            ways = self._ways(triple.subject.term, triple.verb, triple.object.term)
+            start, end = triple.subject.term, triple.object.term
+            if isinstance(start, TripleTerm) or isinstance(end, TripleTerm):
+                left.append(triple)
+                continue
+            ways = self._ways(start, triple.verb, end)
             if ways is None or len(found) * len(ways) > most:
                 left.append(triple)
                 continue
-            mentions = [(end.term, end.span) for end in (triple.subject, triple.object)]
+            mentions = [(start, triple.subject.span), (end, triple.object.span)]
             pairs = [(each if way is ways[-1] else each.copy(), way) for each in found for way in ways]
             for each, way in pairs:
                 each.add(way, triple.span, mentions)
@@ -187,11 +193,11 @@ class _Distribution:
     def _ways(self, start: PatternTerm, verb: Path, end: PatternTerm) -> list[list[Triple]] | None:
         """Return the triples that a path may consist of, one list for each way; None when it is not made of steps.
 
-        Nothing leads from a literal, and no pattern needs to know that.
+        Nothing leads from a literal or a triple term, and no pattern needs to know that.
         """
         match verb:
             case Occurrence(term=NamedNode() | Variable() as term):
-                return None if isinstance(start, Literal) else [[(start, term, end)]]
+                return None if is_value(start) else [[(start, term, end)]]
             case Inverse(path):
                 return self._ways(end, path, start)
             case Alternative(choices):

@@ -1,7 +1,7 @@
 """What the grammar cannot say: which variables are visible where, and what may not be named twice.
 
 One pass over the tree, inside out: the check of a pattern returns the variables that are visible after it (SPARQL
-1.1, section 18.2.1). Beyond the specification, a variable that is asked for must be visible: an answer that can
+1.2, section 18.2.1). Beyond the specification, a variable that is asked for must be visible: an answer that can
 never have a value is a slip of the pen.
 """
 
@@ -34,6 +34,7 @@ from ontosub.languages.sparql.syntax import (
     Union,
     Values,
     is_grouped,
+    occurrences_in,
     operands_of,
     variable_of,
 )
@@ -73,8 +74,7 @@ class _Checker:
         visible = (keys if grouped else inner) | self._values(query.values)
         match query:
             case Construct(template=template):
-                wanted = [each for triple in template for each in (triple.subject, triple.verb, triple.object)]
-                self._require(wanted, visible, "the template uses {0}, which the pattern never binds")
+                self._require(occurrences_in(template), visible, "the template uses {0}, which the pattern never binds")
             case Describe(targets=None) if grouped:
                 raise self._source.error("DESCRIBE * cannot stand with GROUP BY", None, "Name what to describe.")
             case Describe(targets=targets):
@@ -100,8 +100,7 @@ class _Checker:
     def _element(self, element: Element, before: Visible) -> Visible:
         match element:
             case Block(triples):
-                ends = (each for triple in triples for each in (triple.subject, triple.verb, triple.object))
-                return _variables(each for each in ends if isinstance(each, Occurrence))
+                return _variables(occurrences_in(triples))
             case Filter(expression):
                 self._expression(expression)
                 return {}
@@ -213,15 +212,15 @@ class _Checker:
                 waiting.extend((operand, inside) for operand in operands_of(node))
 
     def _labels(self, block: Block, home: int) -> None:
-        for occurrence in (each for triple in block.triples for each in (triple.subject, triple.object)):
+        for occurrence in occurrences_in(block.triples):
             label = occurrence.term
             if isinstance(label, BlankNode) and self._label_home.setdefault(label, home) != home:
                 hint = "A label holds inside one group, up to the next OPTIONAL, UNION or the like; use a variable."
                 raise self._source.error(f"the blank node {label} was used in another group", occurrence.span, hint)
 
-    def _require(self, wanted: Iterable[object], visible: Visible, message: str) -> None:
+    def _require(self, wanted: Iterable[Occurrence], visible: Visible, message: str) -> None:
         for each in wanted:
-            if isinstance(each, Occurrence) and isinstance(each.term, Variable) and each.term not in visible:
+            if isinstance(each.term, Variable) and each.term not in visible:
                 raise self._unbound(each, message, visible)
 
     def _unbound(self, occurrence: Occurrence, message: str, visible: Visible) -> LanguageError:

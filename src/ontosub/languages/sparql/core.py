@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ontosub.languages.sparql.algebra import template_arc
 from ontosub.languages.sparql.alternatives import Conjunction, alternatives_of
 from ontosub.languages.sparql.checks import visible_variables
+from ontosub.languages.sparql.construction import template_of
 from ontosub.languages.sparql.graph_patterns import graph_pattern
 from ontosub.languages.sparql.printer import print_query
 from ontosub.languages.sparql.source import Source
@@ -35,7 +35,7 @@ from ontosub.languages.sparql.syntax import (
 )
 from ontosub.languages.sparql.tokens import tokenize
 from ontosub.model.errors import LimitError
-from ontosub.model.pattern import Arc, GraphPattern
+from ontosub.model.pattern import GraphPattern, TemplateTriple
 from ontosub.model.subscription import Subscription
 from ontosub.model.terms import NamedNode, Variable
 
@@ -51,7 +51,7 @@ class Compiled:
 
     core: list[Conjunction]
     projections: list[tuple[Variable, ...]]
-    template: tuple[Arc, ...]
+    template: tuple[TemplateTriple, ...]
     distinct: bool
     residual: str | None
     core_decides: bool
@@ -75,7 +75,7 @@ def compile_query(query: Query, source: Source) -> Compiled:
     Raises LimitError when it needs a residual that is too large.
     """
     core = _core(query)
-    template = tuple(map(template_arc, query.template)) if isinstance(query, Construct) else ()
+    template = template_of(query)
     # The answer to ASK is one, however often it is found.
     distinct = isinstance(query, Ask) or (isinstance(query, Select) and query.duplicates == "DISTINCT")
     if all(each.exact for each in core) and _adds_nothing(query):

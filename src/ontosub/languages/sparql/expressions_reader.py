@@ -23,10 +23,11 @@ from ontosub.languages.sparql.syntax import (
     Pattern,
     Repetition,
     Sequence,
+    TripleTerm,
 )
 from ontosub.languages.sparql.terms_reader import TermsReader
 from ontosub.languages.sparql.tokens import FUNCTIONS
-from ontosub.model.terms import Literal, NamedNode, Variable
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Variable
 
 _PATTERN_PLACE = {"REGEX": (1, 2), "REPLACE": (1, 3)}
 """Which arguments are a regular expression and its flags."""
@@ -110,6 +111,19 @@ class ExpressionsReader(TermsReader):
         if name in _PATTERN_PLACE:
             self.check_regex(call)
         return call
+
+    def triple_value(self, _meta: Meta, children: list[Occurrence]) -> Expression:
+        """Read a triple term that an expression makes: a constant, or else a call of TRIPLE."""
+        return self._made(children[0])
+
+    def _made(self, part: Occurrence) -> Expression:
+        if isinstance(part.term, BlankNode):
+            hint = "Use a variable that the pattern binds; BNODE() makes a new blank node."
+            raise self.error("a blank node cannot stand in an expression", part.span, hint)
+        if not isinstance(part.term, TripleTerm):
+            return part
+        parts = (part.term.subject, part.term.predicate, part.term.object)
+        return Builtin("TRIPLE", tuple([self._made(each) for each in parts]), part.span)
 
     def check_regex(self, call: Builtin) -> None:
         """Refuse a constant regular expression, or constant flags, that cannot be used."""

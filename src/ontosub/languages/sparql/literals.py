@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from pyoxigraph import BaseDirection
+
 from ontosub.languages.prologue import Fault, decode_codepoints, shown
 from ontosub.model.terms import RDF, XSD, Literal, NamedNode
 
 _INTEGER, _DECIMAL, _DOUBLE, _BOOLEAN = (XSD[name] for name in ("integer", "decimal", "double", "boolean"))
-_LANG_STRING = RDF["langString"]
+_LANG_STRING, _DIR_LANG_STRING = RDF["langString"], RDF["dirLangString"]
+_DIRECTIONS = {each.value: each for each in (BaseDirection.LTR, BaseDirection.RTL)}
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", "\\": "\\", '"': '"', "'": "'"}
 _ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|(.))", re.DOTALL)
 
@@ -46,9 +49,13 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def tagged(value: str, tag: str) -> Literal:
-    """Return a string in a language; the tag starts with @."""
+    """Return a string in a language, perhaps with a direction; the tag starts with @."""
+    language, separator, written = tag[1:].partition("--")
+    direction = _DIRECTIONS.get(written)
+    if separator and direction is None:
+        raise Fault(f"{written} is no direction", f"Write @{language}--ltr or @{language}--rtl.")
     try:
-        return Literal(value, language=tag[1:])
+        return Literal(value, language=language, direction=direction)
     except ValueError:
         raise Fault(f"{tag} is no language tag", "Language tags look like @en or @pt-BR.") from None
 
@@ -63,6 +70,9 @@ def check_type(value: str, datatype: NamedNode) -> None:
     """Refuse a literal whose text is not in the lexical space of its datatype, where that is known."""
     if datatype == _LANG_STRING:
         raise Fault("ill-typed literal: rdf:langString needs a language", 'Write it with a tag, as in "chat"@fr.')
+    if datatype == _DIR_LANG_STRING:
+        hint = 'Write it with a tag, as in "chat"@fr--ltr.'
+        raise Fault("ill-typed literal: rdf:dirLangString needs a language and a direction", hint)
     space = _SPACES.get(datatype)
     if space is not None and not space[0](value):
         name = f"xsd:{datatype.value.removeprefix(XSD)}"

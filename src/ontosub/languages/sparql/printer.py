@@ -39,12 +39,13 @@ from ontosub.languages.sparql.syntax import (
     Select,
     Sequence,
     TriplePattern,
+    TripleTerm,
     Union,
     Values,
 )
 from ontosub.model import expression as model
 from ontosub.model.errors import UsageError
-from ontosub.model.terms import BlankNode, Literal, NamedNode, Triple
+from ontosub.model.terms import BlankNode, Literal, NamedNode, Triple, written
 
 _LEVELS = {
     **{"||": 1, "&&": 2},
@@ -73,7 +74,7 @@ def print_query(query: Query) -> str:
         case Construct(template, where):
             head = f"CONSTRUCT {{ {_triples(template)} }} WHERE {_pattern(where)}"
         case Describe(targets, where):
-            named = "*" if targets is None else " ".join(str(target.term) for target in targets)
+            named = "*" if targets is None else " ".join(_term(target) for target in targets)
             head = f"DESCRIBE {named}" if where is None else f"DESCRIBE {named} WHERE {_pattern(where)}"
     return _joined([base, head, _modifiers(query.modifiers), _values(query.values)])
 
@@ -90,9 +91,9 @@ def _select(select: Select) -> str:
 
 def _projected(item: Projected) -> str:
     if item.expression is None and item.variable is not None:
-        return str(item.variable.term)
+        return _term(item.variable)
     assert item.expression is not None  # noqa: S101 - one of the two is always there
-    alias = f" AS {item.variable.term}" if item.variable is not None else ""
+    alias = f" AS {_term(item.variable)}" if item.variable is not None else ""
     return f"({print_expression(item.expression)}{alias})"
 
 
@@ -117,8 +118,8 @@ def _modifiers(modifiers: Modifiers) -> str:
 def _values(values: Values | None) -> str:
     if values is None:
         return ""
-    names = " ".join(str(variable.term) for variable in values.variables)
-    rows = (" ".join("UNDEF" if each is None else str(each.term) for each in row) for row in values.rows)
+    names = " ".join(map(_term, values.variables))
+    rows = (" ".join("UNDEF" if each is None else _term(each) for each in row) for row in values.rows)
     return f"VALUES ({names}) {{ {' '.join(f'({row})' for row in rows)} }}"
 
 
@@ -141,9 +142,9 @@ def _element(element: Element) -> str:
         case Union(branches):
             return " UNION ".join(map(_pattern, branches))
         case Graph(name, pattern):
-            return f"GRAPH {name.term} {_pattern(pattern)}"
+            return f"GRAPH {_term(name)} {_pattern(pattern)}"
         case Bind(expression, variable):
-            return f"BIND({print_expression(expression)} AS {variable.term})"
+            return f"BIND({print_expression(expression)} AS {_term(variable)})"
         case Values():
             return _values(element)
         case Group() | Select():
@@ -157,13 +158,20 @@ def _constraint(expression: Expression) -> str:
 
 
 def _triples(triples: Iterable[TriplePattern]) -> str:
-    return " ".join(f"{triple.subject.term} {_path(triple.verb)} {triple.object.term} ." for triple in triples)
+    return " ".join(f"{_term(triple.subject)} {_path(triple.verb)} {_term(triple.object)} ." for triple in triples)
+
+
+def _term(occurrence: Occurrence) -> str:
+    term = occurrence.term
+    if isinstance(term, TripleTerm):
+        return f"<<( {_term(term.subject)} {_term(term.predicate)} {_term(term.object)} )>>"
+    return written(term)
 
 
 def _path(path: Path) -> str:
     match path:
-        case Occurrence(term):
-            return str(term)
+        case Occurrence():
+            return _term(path)
         case Inverse(inner):
             return f"(^{_path(inner)})"
         case Sequence(steps):
@@ -184,8 +192,8 @@ def _excluded(step: Occurrence | Inverse) -> str:
 def print_expression(expression: Expression) -> str:
     """Return the text of an expression."""
     match expression:
-        case Occurrence(term):
-            return str(term)
+        case Occurrence():
+            return _term(expression)
         case Operation(operator, operands):
             return _operation(operator, operands)
         case Builtin(name, arguments):

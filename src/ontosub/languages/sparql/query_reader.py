@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from lark import Token, v_args
 from lark.tree import Meta
@@ -32,23 +32,49 @@ from ontosub.languages.sparql.syntax import (
     Query,
     Select,
     TriplePattern,
+    TripleTerm,
     Union,
     Values,
+    occurrences_in,
 )
 from ontosub.languages.sparql.terms_reader import NIL
 from ontosub.model.errors import Span
-from ontosub.model.terms import RDF, Literal, Variable
+from ontosub.model.terms import RDF, BlankNode, Variable
 
 _Triples: TypeAlias = list[TriplePattern]
-_Node: TypeAlias = tuple[Occurrence, _Triples]
-"""A vertex, and the triples that were written inside it."""
 
-_FIRST, _REST = Occurrence(RDF["first"]), Occurrence(RDF["rest"])
+
+class _Reifier(NamedTuple):
+    """`~ r` behind a triple: what stands for the triple."""
+
+    vertex: Occurrence
+
+
+class _Annotation(NamedTuple):
+    """`{| … |}` behind a triple: what is said of it."""
+
+    properties: list[tuple[Path, list[_Node]]]
+    span: Span | None
+
+
+class _Node(NamedTuple):
+    """A vertex, the triples that were written inside it, and what stands behind it."""
+
+    vertex: Occurrence
+    inner: _Triples
+    marks: tuple[_Reifier | _Annotation, ...] = ()
+
+
+_FIRST, _REST, _REIFIES = Occurrence(RDF["first"]), Occurrence(RDF["rest"]), Occurrence(RDF["reifies"])
 
 
 @v_args(meta=True)
 class QueryReader(ExpressionsReader):
     """Reads triples, groups and queries. Each method is named after the rule that it reads."""
+
+    def object(self, _meta: Meta, children: list[Any]) -> _Node:
+        node, *marks = children
+        return _node(node)._replace(marks=tuple(marks))
 
     def objects(self, _meta: Meta, children: list[Any]) -> list[_Node]:
         return [_node(child) for child in children]
@@ -57,35 +83,68 @@ class QueryReader(ExpressionsReader):
         return list(zip(children[::2], children[1::2], strict=True))
 
     def same_subject(self, _meta: Meta, children: list[Any]) -> _Triples:
-        subject, inner = _node(children[0])
+        subject, inner, _ = _node(children[0])
         properties = children[1] if len(children) > 1 else ()
-        # A path may lead to a literal backwards; a plain verb could never find one as its subject.
-        if isinstance(subject.term, Literal) and any(isinstance(verb, Occurrence) for verb, _ in properties):
-            hint = "Only a variable, an IRI or a blank node has properties; turn the triple around if you can."
-            raise self.error("a literal cannot be a subject", subject.span, hint)
+        # A path may lead to a value backwards; a plain verb could never find one as its subject.
+        if any(isinstance(verb, Occurrence) for verb, _ in properties):
+            self.check_subject(subject)
         return [*inner, *self._described(subject, properties)]
 
     def _described(self, subject: Occurrence, properties: Iterable[tuple[Path, list[_Node]]]) -> _Triples:
         triples: _Triples = []
         for verb, objects in properties:
-            for node, inner in objects:
-                triples.append(TriplePattern(subject, verb, node, _joined(subject.span, node.span)))
+            for node, inner, marks in objects:
+                triple = TriplePattern(subject, verb, node, _joined(subject.span, node.span))
+                triples.append(triple)
                 triples.extend(inner)
+                if marks:
+                    triples.extend(self._annotated(triple, marks))
         return triples
+
+    def _annotated(self, triple: TriplePattern, marks: Iterable[_Reifier | _Annotation]) -> _Triples:
+        """Return what reifiers and annotations say of a triple: an annotation speaks of the reifier right before it."""
+        if not isinstance(triple.verb, Occurrence):
+            hint = "Write a single property before it: a path has no triple of its own to speak of."
+            raise self.error("a property path cannot be annotated", triple.span, hint)
+        term = self.triple(triple.subject, triple.verb, triple.object, triple.span)
+        triples: _Triples = []
+        reifier: Occurrence | None = None
+        for mark in marks:
+            if isinstance(mark, _Reifier) or reifier is None:
+                reifier = mark.vertex if isinstance(mark, _Reifier) else Occurrence(self.fresh_blank(), mark.span)
+                triples.append(TriplePattern(reifier, _REIFIES, term, triple.span))
+            if isinstance(mark, _Annotation):
+                triples.extend(self._described(reifier, mark.properties))
+                reifier = None
+        return triples
+
+    def reifier(self, meta: Meta, children: list[Occurrence]) -> _Reifier:
+        return _Reifier(children[0] if children else Occurrence(self.fresh_blank(), self.span(meta)))
+
+    def annotation(self, meta: Meta, children: list[Any]) -> _Annotation:
+        return _Annotation(children[0], self.span(meta))
+
+    def reified_triple(self, meta: Meta, children: list[Any]) -> _Node:
+        """Return the reifier of a triple, which need not be stated itself."""
+        subject, verb, object_, *reifier = children
+        at = self.span(meta)
+        (start, before, _), (end, after, _) = _node(subject), _node(object_)
+        vertex = reifier[0].vertex if reifier else Occurrence(self.fresh_blank(), at)
+        return _Node(vertex, [*before, *after, TriplePattern(vertex, _REIFIES, self.triple(start, verb, end, at), at)])
 
     def blank_properties(self, meta: Meta, children: list[Any]) -> _Node:
         subject = Occurrence(self.fresh_blank(), self.span(meta))
-        return subject, self._described(subject, children[0])
+        return _Node(subject, self._described(subject, children[0]))
 
     def collection(self, meta: Meta, children: list[Any]) -> _Node:
         cells = [Occurrence(self.fresh_blank(), self.span(meta)) for _ in children]
         triples: _Triples = []
         for cell, following, child in zip(cells, [*cells[1:], Occurrence(NIL)], children, strict=True):
-            node, inner = _node(child)
+            node, inner, _ = _node(child)
             triples.append(TriplePattern(cell, _FIRST, node, node.span))
             triples.extend(inner)
             triples.append(TriplePattern(cell, _REST, following, node.span))
-        return cells[0], triples
+        return _Node(cells[0], triples)
 
     def triples(self, _meta: Meta, children: list[_Triples]) -> Block:
         return Block(tuple(triple for part in children for triple in part))
@@ -120,7 +179,16 @@ class QueryReader(ExpressionsReader):
         return Bind(children[0], self.variable(children[1]))
 
     def value(self, _meta: Meta, children: list[Any]) -> tuple[Occurrence | None]:
-        return (None if isinstance(children[0], Token) else children[0],)
+        (written,) = children
+        if isinstance(written, Token):
+            return (None,)
+        for inside in occurrences_in(written) if isinstance(written.term, TripleTerm) else ():
+            if isinstance(inside.term, Variable | BlankNode):
+                hint = (
+                    "A triple term in VALUES holds IRIs and literals only; BIND with TRIPLE(…) makes one of variables."
+                )
+                raise self.error(f"{inside.term} is no constant", inside.span, hint)
+        return (written,)
 
     def row(self, meta: Meta, children: list[Any]) -> tuple[Span | None, tuple[Occurrence | None, ...]]:
         return self.span(meta), tuple(child[0] for child in children if not isinstance(child, Token))
@@ -221,7 +289,7 @@ class QueryReader(ExpressionsReader):
 
 
 def _node(child: Any) -> _Node:
-    return (child, []) if isinstance(child, Occurrence) else child
+    return _Node(child, []) if isinstance(child, Occurrence) else child
 
 
 def _joined(first: Span | None, last: Span | None) -> Span | None:

@@ -1,8 +1,8 @@
 """The tree of a query: what was written, with names resolved and abbreviations written out.
 
-Terms are RDF terms. Blank-node property lists and collections have become triples, `;` and `,` are gone; everything
-else is as the grammar of SPARQL 1.1 has it. Positions take no part in equality, so a tree equals the one that its
-printed form is read as.
+Terms are RDF terms. Blank-node property lists, collections, reified triples and annotations have become triples; `;`
+and `,` are gone; everything else is as the grammar of SPARQL 1.2 has it. Positions take no part in equality, so a tree
+equals the one that its printed form is read as.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from ontosub.model.errors import Span
-from ontosub.model.terms import NamedNode, PatternTerm, Variable
+from ontosub.model.terms import Literal, NamedNode, PatternTerm, Triple, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """A term where it stands in the text."""
 
-    term: PatternTerm
+    term: PatternTerm | TripleTerm
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -320,6 +320,22 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     for each in fields(node):
         changed[each.name] = rewritten(getattr(node, each.name), change)
     return change(replace(node, **changed))
+
+
+def occurrences_in(*nodes: Any) -> Iterator[Occurrence]:
+    """Yield the terms of trees in the order of the text; a triple term comes before what it holds."""
+    return (node for node in walk(*nodes) if isinstance(node, Occurrence))
+
+
+def is_value(term: PatternTerm | TripleTerm) -> bool:
+    """Say whether a term is a literal or a triple term, which no triple has as its subject."""
+    return isinstance(term, Literal | Triple | TripleTerm)
+
+
+def plain_term(occurrence: Occurrence) -> PatternTerm:
+    """Return the term that stands where no triple term with variables can."""
+    assert not isinstance(occurrence.term, TripleTerm)  # noqa: S101 - what the caller knows
+    return occurrence.term
 
 
 def variable_of(occurrence: Occurrence) -> Variable | None:

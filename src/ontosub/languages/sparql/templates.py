@@ -30,9 +30,9 @@ from ontosub.languages.sparql.syntax import Builtin, Occurrence
 from ontosub.languages.sparql.tokens import TEXT_MAX, place
 from ontosub.model.errors import Span
 from ontosub.model.expression import Call
-from ontosub.model.pattern import Arc, Filter, GraphPattern
+from ontosub.model.pattern import Filter, GraphPattern, TemplateTriple
 from ontosub.model.subscription import Subscription
-from ontosub.model.terms import Literal, NamedNode, Variable
+from ontosub.model.terms import Literal, NamedNode, Triple, Variable
 
 CONSTANTS = frozenset({"IRIREF", "PNAME", "NUMBER", "SIGNED", "STRING"})
 """The tokens that may become slots."""
@@ -44,7 +44,16 @@ _PRINTED = re.compile(rf'<urn:{MARK}(\d+)>|"{MARK}(\d+)"')
 
 Maker: TypeAlias = Callable[[str], NamedNode | Literal]
 Recipe: TypeAlias = Any
-"""How to make something: an int is a slot, a tuple is a function with arguments and a span, else it is as it is."""
+"""How to make something: an int is a slot, a tuple is a function with arguments and a span, a `_Composite` is a triple
+with slots inside, else it is as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Composite:
+    """How to make a triple inside a term or a template."""
+
+    make: Callable[..., Any]
+    parts: tuple[Recipe, Recipe, Recipe]
 
 
 class Layout:
@@ -71,7 +80,7 @@ class Layout:
         """Return where each term is mentioned first."""
         where: dict[Any, Any] = {}
         for recipe, span in mentions:
-            term = terms[recipe] if type(recipe) is int else recipe
+            term = _term(recipe, terms)
             if term not in where:
                 where[term] = self.span(span)
         return where
@@ -120,7 +129,7 @@ class Template:
         self._check_regexes(terms, layout)
         patterns = tuple([pattern.fill(terms, layout) for pattern in self.patterns])
         built = zip(_filled(self.template, terms), map(layout.span, self.template_spans), strict=True)
-        template = tuple([Arc(*triple, span) for triple, span in built])
+        template = tuple([TemplateTriple(*triple, span) for triple, span in built])
         residual = None if self.residual is None else "".join([_text(part, terms) for part in self.residual])
         if residual is not None and len(residual) > TEXT_MAX:
             raise ValueError(id)
@@ -142,18 +151,23 @@ def _text(part: str | int, terms: dict[int, Any]) -> str:
 
 def _filled(triples: Sequence[tuple[Recipe, Recipe, Recipe]], terms: dict[int, Any]) -> list[tuple[Any, Any, Any]]:
     return [
-        (terms[s] if type(s) is int else s, terms[p] if type(p) is int else p, terms[o] if type(o) is int else o)
-        for s, p, o in triples
+        (terms[s] if type(s) is int else s, terms[p] if type(p) is int else p, _term(o, terms)) for s, p, o in triples
     ]
 
 
-def _made(recipe: Recipe, terms: dict[int, Any], layout: Layout) -> Any:
+def _term(recipe: Recipe, terms: dict[int, Any]) -> Any:
     if type(recipe) is int:
         return terms[recipe]
+    if type(recipe) is _Composite:
+        return recipe.make(*[_term(part, terms) for part in recipe.parts])
+    return recipe
+
+
+def _made(recipe: Recipe, terms: dict[int, Any], layout: Layout) -> Any:
     if type(recipe) is tuple:
         function, arguments, span = recipe
         return Call(function, tuple([_made(each, terms, layout) for each in arguments]), layout.span(span))
-    return recipe
+    return _term(recipe, terms)
 
 
 def build_template(source: Source, tokens: Sequence[Token], prologue: Prologue) -> tuple[Template, frozenset[int]]:
@@ -168,8 +182,8 @@ def _template(compiled: Compiled, reader: _SlotReader) -> Template:
     return Template(
         tuple(reader.makers.items()),
         tuple(map(_pattern_template, compiled.core, compiled.projections)),
-        tuple((_recipe(arc.subject), _recipe(arc.property), _recipe(arc.object)) for arc in compiled.template),
-        tuple(arc.span for arc in compiled.template),
+        tuple((_recipe(made.subject), _recipe(made.property), _recipe(made.object)) for made in compiled.template),
+        tuple(made.span for made in compiled.template),
         compiled.distinct,
         None if compiled.residual is None else _pieces(compiled.residual),
         compiled.core_decides,
@@ -190,6 +204,9 @@ def _pattern_template(core: Conjunction, projection: tuple[Variable, ...]) -> Pa
 def _recipe(term: Any) -> Recipe:
     if isinstance(term, Call):
         return term.function, [_recipe(argument) for argument in term.arguments], term.span
+    if isinstance(term, Triple | TemplateTriple):
+        predicate = term.predicate if isinstance(term, Triple) else term.property
+        return _Composite(type(term), (_recipe(term.subject), _recipe(predicate), _recipe(term.object)))
     slot = _slot_of(term)
     return term if slot is None else slot
 

@@ -12,10 +12,10 @@ from lark.visitors import Transformer_NonRecursive
 from ontosub.languages.prologue import Fault, Prologue
 from ontosub.languages.sparql import literals
 from ontosub.languages.sparql.source import Source
-from ontosub.languages.sparql.syntax import Occurrence
+from ontosub.languages.sparql.syntax import Occurrence, TripleTerm, is_value
 from ontosub.languages.sparql.tokens import place
 from ontosub.model.errors import LanguageError, Span
-from ontosub.model.terms import RDF, TYPE, BlankNode, Literal, NamedNode, Variable
+from ontosub.model.terms import RDF, TYPE, BlankNode, Literal, NamedNode, Triple, Variable
 
 _T = TypeVar("_T")
 
@@ -24,7 +24,7 @@ NIL = RDF["nil"]
 
 @v_args(meta=True)
 class TermsReader(Transformer_NonRecursive[Token, Any]):
-    """Reads variables, IRIs, literals and blank nodes. Each method is named after the rule that it reads."""
+    """Reads variables, IRIs, literals, blank nodes, triple terms. Each method is named after the rule that it reads."""
 
     def __init__(self, source: Source, prologue: Prologue, labels: Iterable[str] = ()) -> None:
         super().__init__(visit_tokens=False)
@@ -73,6 +73,11 @@ class TermsReader(Transformer_NonRecursive[Token, Any]):
             raise self.error("a prefix ends with a colon", name, "Write for example: PREFIX ex: <http://example.org/>.")
         self.make(iri, self.prologue.declare_prefix, name[:-1], iri[1:-1])
 
+    def version(self, _meta: Meta, children: list[Token]) -> None:
+        """Let the text say which SPARQL it is written in: all that is known here can be used in any case."""
+        if children[0].startswith(('"""', "'''")):
+            raise self.error("a version is a short string", children[0], 'Write for example: VERSION "1.2".')
+
     def var(self, _meta: Meta, children: list[Token]) -> Occurrence:
         return self.variable(children[0])
 
@@ -111,6 +116,31 @@ class TermsReader(Transformer_NonRecursive[Token, Any]):
 
     def blank(self, _meta: Meta, children: list[Token]) -> Occurrence:
         token = children[0]
-        if token.type == "NIL":
-            return Occurrence(NIL, self.span(token))
         return Occurrence(BlankNode(token[2:]) if token.type == "BLANK" else self.fresh_blank(), self.span(token))
+
+    def nil(self, _meta: Meta, children: list[Token]) -> Occurrence:
+        return Occurrence(NIL, self.span(children[0]))
+
+    def triple_term(self, meta: Meta, children: list[Any]) -> Occurrence:
+        subject, verb, object_ = children
+        return self.triple(subject, verb, object_, self.span(meta))
+
+    def triple(self, subject: Occurrence, verb: Any, object_: Occurrence, at: Span | None) -> Occurrence:
+        """Return a triple as a term: a constant if it holds constants only."""
+        self.check_subject(subject)
+        if not isinstance(verb, Occurrence):
+            hint = "A triple term has an IRI or a variable between its subject and its object."
+            raise self.error("a property path cannot stand in a triple term", at, hint)
+        match subject.term, verb.term, object_.term:
+            case NamedNode() as first, NamedNode() as second, NamedNode() | Literal() | Triple() as third:
+                return Occurrence(Triple(first, second, third), at)
+        return Occurrence(TripleTerm(subject, verb, object_), at)
+
+    def check_subject(self, subject: Occurrence) -> None:
+        """Refuse what no triple has as its subject."""
+        if is_value(subject.term):
+            kind, advice = "literal", "turn the triple around if you can"
+            if not isinstance(subject.term, Literal):
+                kind, advice = "triple term", "<< … >>, without parentheses, stands for a reifier of the triple"
+            hint = f"Only a variable, an IRI or a blank node has properties; {advice}."
+            raise self.error(f"a {kind} cannot be a subject", subject.span, hint)

@@ -1,8 +1,8 @@
 r"""From text to tokens: one regular expression, every alternative linear, and none empty but the end.
 
-The tokens are those of SPARQL 1.1, section 19.8, and the longest one wins, as there. OPS shares them, and so does
-the template cache, which therefore sees a text exactly as the parser does. One liberty: \u escapes are read inside
-strings and IRIs only.
+The tokens are those of SPARQL 1.2, section 19.8, and the longest one wins, as there. OPS shares them, and so does
+the template cache, which therefore sees a text exactly as the parser does. Two liberties: \u escapes are read inside
+strings and IRIs only; and `?x<<urn:a>` is a comparison with an IRI, as in SPARQL 1.1, not the start of a triple.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ _PREFIX = (
 )
 _DOTTED = rf"[{_CHAR}]*+(?:\.++[{_CHAR}]++)*+"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
+_IN_IRI = r"""(?:[^\x00-\x20<>"{}|^`\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*+"""
 _DIGITS = r"(?:(?:[0-9]++\.?[0-9]*+|\.[0-9]++)[eE][+-]?[0-9]++|[0-9]*+\.[0-9]++|[0-9]++)"
 
 TOKEN = re.compile(
     rf"""(?:[ \t\r\n]++|\#[^\r\n]*+)*+
     (?: (?P<VAR> [?$][{_BASE}_0-9][{_NAME}]*+ )
-      | (?P<IRIREF> <(?:[^\x00-\x20<>"{{}}|^`\\]|\\u[0-9A-Fa-f]{{4}}|\\U[0-9A-Fa-f]{{8}})*+> )
+      | (?P<IRIREF> <{_IN_IRI}> )
       | (?P<BLANK> _:[{_BASE}_0-9]{_DOTTED} )
       | (?P<PNAME> {_PREFIX}: (?:(?:[{_BASE}_0-9:]|{_ESCAPED})(?:\.*+(?:[{_CHAR}:]|{_ESCAPED}))*+)?+ )
       | (?P<WORD> [A-Za-z_][A-Za-z0-9_]*+ )
@@ -42,10 +43,11 @@ TOKEN = re.compile(
       | (?P<NUMBER> {_DIGITS} )
       | (?P<STRING> \"\"\"(?:(?:\"\"?)?(?:[^"\\]|\\.))*+\"\"\" | '''(?:(?:''?)?(?:[^'\\]|\\.))*+'''
                   | "(?:[^"\\\r\n]|\\.)*+" | '(?:[^'\\\r\n]|\\.)*+' )
-      | (?P<LANGTAG> @[A-Za-z]++(?:-[A-Za-z0-9]++)*+ )
+      | (?P<LANGTAG> @[A-Za-z]++(?:-[A-Za-z0-9]++)*+(?:--[A-Za-z]++)?+ )
       | (?P<NIL> \([ \t\r\n]*+\) )
       | (?P<ANON> \[[ \t\r\n]*+\] )
-      | (?P<SYMBOL> \^\^ | && | \|\| | != | <= | >= | [{{}}()\[\].,;*/|^!+\-=<>?] )
+      | (?P<SYMBOL> \^\^ | && | \|\| | != | <= | >= | <<(?!{_IN_IRI}>(?!>))\(?+ | \)?+>> | \{{\| | \|\}}
+                  | [{{}}()\[\].,;*/|^!+\-=<>?~] )
       | (?P<BAD> [^ \t\r\n] )
       | (?P<END> \Z )
     )""",
@@ -62,18 +64,21 @@ FUNCTIONS = {
     **dict.fromkeys(_words("STR LANG DATATYPE IRI URI BOUND ABS CEIL FLOOR ROUND STRLEN UCASE LCASE"), (1, 1)),
     **dict.fromkeys(_words("ENCODE_FOR_URI YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ"), (1, 1)),
     **dict.fromkeys(_words("MD5 SHA1 SHA256 SHA384 SHA512 ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC"), (1, 1)),
+    **dict.fromkeys(_words("ISTRIPLE SUBJECT PREDICATE OBJECT LANGDIR HASLANG HASLANGDIR"), (1, 1)),
     **dict.fromkeys(_words("LANGMATCHES CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER"), (2, 2)),
     **dict.fromkeys(_words("STRLANG STRDT SAMETERM"), (2, 2)),
     **dict.fromkeys(_words("REGEX SUBSTR"), (2, 3)),
     **dict.fromkeys(_words("CONCAT COALESCE"), (0, None)),
-    **{"BNODE": (0, 1), "IF": (3, 3), "REPLACE": (3, 4)},
+    **{"BNODE": (0, 1), "IF": (3, 3), "REPLACE": (3, 4), "TRIPLE": (3, 3), "STRLANGDIR": (3, 3)},
 }
 """The built-in functions, and how many arguments each takes: at least, and at most."""
 
 _AGGREGATES = frozenset(_words("COUNT SUM MIN MAX AVG SAMPLE"))
 _KEYWORDS = frozenset(
-    _words("SELECT CONSTRUCT DESCRIBE ASK BASE PREFIX DISTINCT REDUCED AS WHERE FROM NAMED ORDER BY GROUP HAVING ASC")
-    + _words("DESC LIMIT OFFSET VALUES UNDEF OPTIONAL UNION MINUS GRAPH SERVICE SILENT FILTER BIND EXISTS NOT IN")
+    _words(
+        "SELECT CONSTRUCT DESCRIBE ASK BASE PREFIX VERSION DISTINCT REDUCED AS WHERE FROM NAMED ORDER BY GROUP HAVING"
+    )
+    + _words("ASC DESC LIMIT OFFSET VALUES UNDEF OPTIONAL UNION MINUS GRAPH SERVICE SILENT FILTER BIND EXISTS NOT IN")
     + _words("SEPARATOR GROUP_CONCAT")
 )
 _SYMBOLS = {
@@ -81,6 +86,8 @@ _SYMBOLS = {
     **{"{": "LBRACE", "}": "RBRACE", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB"},
     **{".": "DOT", ",": "COMMA", ";": "SEMICOLON", "^^": "TYPED", "^": "INVERSE", "|": "BAR", "?": "QUESTION"},
     **{"&&": "AND", "||": "OR", "!": "BANG", "=": "EQUAL", "+": "PLUS", "-": "MINUS_SIGN", "*": "STAR", "/": "SLASH"},
+    **{"<<(": "LTRIPLE", ")>>": "RTRIPLE", "<<": "LREIFIED", ">>": "RREIFIED"},
+    **{"{|": "LANNOTATION", "|}": "RANNOTATION", "~": "TILDE"},
 }
 
 
@@ -164,9 +171,9 @@ def _check_depth(source: Source, tokens: list[Token]) -> None:
     levels = [_Level("LPAR")]
     for before, token in zip(["", *(token.type for token in tokens)], tokens, strict=False):
         level = levels[-1]
-        if token.type in _OPENING:
+        if token.type in OPENING:
             levels.append(_Level(token.type))
-        elif token.type in _CLOSING and len(levels) > 1:
+        elif token.type in CLOSING and len(levels) > 1:
             inner = max(level.operand, level.greatest) + 1
             levels.pop()
             levels[-1].operand = max(levels[-1].operand, inner)
@@ -190,8 +197,10 @@ class _Level:
     greatest: int = 0
 
 
-_OPENING = frozenset({"LBRACE", "LPAR", "LSQB"})
-_CLOSING = frozenset({"RBRACE", "RPAR", "RSQB"})
+OPENING = frozenset({"LBRACE", "LPAR", "LSQB", "LTRIPLE", "LREIFIED", "LANNOTATION"})
+CLOSING = frozenset({"RBRACE", "RPAR", "RSQB", "RTRIPLE", "RREIFIED", "RANNOTATION"})
+"""The tokens that open a bracket, and those that close one."""
+
 _ARITHMETIC = frozenset({"PLUS", "MINUS_SIGN", "STAR", "SLASH"})
-_OPERAND_ENDS = frozenset({"VAR", "RPAR", "STRING", "NUMBER", "SIGNED", "LANGTAG", "IRIREF", "PNAME"})
+_OPERAND_ENDS = frozenset({"VAR", "RPAR", "RTRIPLE", "STRING", "NUMBER", "SIGNED", "LANGTAG", "IRIREF", "PNAME"})
 _BREAKS = frozenset({"COMMA", "SEMICOLON", "DOT", "AND", "OR", "LBRACE", "EQUAL", "COMPARATOR"})

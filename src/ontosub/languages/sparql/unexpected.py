@@ -9,7 +9,7 @@ from lark import Token
 
 from ontosub.languages.prologue import shown
 from ontosub.languages.sparql.source import Source
-from ontosub.languages.sparql.tokens import place
+from ontosub.languages.sparql.tokens import CLOSING, OPENING, place
 from ontosub.model.errors import LanguageError
 
 _UPDATES = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"})
@@ -24,13 +24,14 @@ _WORDS = {
     **dict.fromkeys(("OPTIONAL", "FILTER", "BIND", "GRAPH", "SERVICE", "MINUS"), "a FILTER, OPTIONAL or the like"),
     **dict.fromkeys(("ORDER", "GROUP", "HAVING", "LIMIT", "OFFSET"), "ORDER BY, LIMIT or the like"),
     **dict.fromkeys(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"), "SELECT, ASK, CONSTRUCT or DESCRIBE"),
-    **dict.fromkeys(("BASE", "PREFIX"), "a PREFIX declaration"),
+    **dict.fromkeys(("BASE", "PREFIX", "VERSION"), "a PREFIX declaration"),
     **{"LBRACE": '"{"', "RBRACE": '"}"', "LPAR": '"("', "RPAR": '")"', "RSQB": '"]"'},
+    **{"RTRIPLE": '")>>"', "RREIFIED": '">>"', "RANNOTATION": '"|}"'},
     **{"DOT": '"."', "COMMA": '","', "SEMICOLON": '";"', "STAR": '"*"', "SLASH": '"/"', "A": '"a"', "$END": "the end"},
 }
 _SILENT = frozenset(
     {"NIL", "TYPED", "LANGTAG", "SIGNED", "BANG", "PLUS", "MINUS_SIGN", "QUESTION", "INVERSE", "BAR"}
-    | {"NOT", "SILENT", "NAMED", "FROM"}
+    | {"NOT", "SILENT", "NAMED", "FROM", "LTRIPLE", "LREIFIED", "LANNOTATION", "TILDE"}
 )
 """What would only lengthen the list."""
 _SHOWN_MAX = 6
@@ -59,9 +60,9 @@ def _end(source: Source, before: Sequence[Token], accepted: set[str], start: str
     """Blame the innermost bracket that is still open, if there is one: the end itself is rarely where the slip is."""
     opened: list[Token] = []
     for token in before:
-        if token.type in ("LBRACE", "LPAR", "LSQB"):
+        if token.type in OPENING:
             opened.append(token)
-        elif token.type in ("RBRACE", "RPAR", "RSQB") and opened:
+        elif token.type in CLOSING and opened:
             opened.pop()
     hint = f"What should follow at the end is {_choice(accepted)}."
     if opened:
@@ -86,7 +87,7 @@ def _word(source: Source, token: Token, hint: str) -> LanguageError:
 
 def _shown(token: Token) -> str:
     text = shown(token)
-    return text if text[0] in "\"'<" else f'"{text}"'
+    return text if text[0] in "\"'<" and not text.startswith("<<") else f'"{text}"'
 
 
 def _choice(accepted: set[str]) -> str:

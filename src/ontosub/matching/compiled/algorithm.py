@@ -248,8 +248,11 @@ class Compiled(Indexed):
             # Who is found needs no more.
             given_up = set(part.subscription_of[list(undecided)].tolist()) - set(numbers.tolist())
             self._give_up(part, given_up)
-        if part.has_undecided:
-            asked = numbers[part.kind[numbers] == RESIDUAL_DECIDES].tolist()
+        if part.has_queries:
+            # A core that is only a candidate decides nothing.
+            is_asked = part.kind[numbers] == RESIDUAL_DECIDES
+            is_asked |= np.isin(numbers, [number for number, core in cores.items() if core is None])
+            asked = numbers[is_asked].tolist()
             answering = (_Answering(part, number, [], cores.get(number)) for number in asked)
             fails = [each.number for each in answering if self._match(arrival, each, once=True) is None]
             numbers = np.setdiff1d(numbers, fails, assume_unique=True)

@@ -24,11 +24,11 @@ from ontosub.matching.compiled.events.flat_tables import (
     SUBJECT_FROM,
     TYPE_PROPERTY,
 )
+from ontosub.matching.compiled.events.scanner import LITERAL, TRIPLE
 from ontosub.matching.compiled.events.stating import (
     CLASS,
     DICTIONARY,
     IS_ENTERED,
-    IS_LITERAL,
     IS_NODE,
     IS_REACHED,
     OBJECT,
@@ -36,6 +36,7 @@ from ontosub.matching.compiled.events.stating import (
     SCANNED,
     SUBJECT,
     TYPED,
+    VALUE_SORT,
     add_arc,
     grown,
     number_at,
@@ -43,7 +44,7 @@ from ontosub.matching.compiled.events.stating import (
 
 Array = NDArray[Any]
 
-_QUOTE = 34
+_QUOTE, _LESS = 34, 60
 
 
 @njit(cache=True)
@@ -68,18 +69,26 @@ def vertices_by_number(nodes: Array, vertices: int, size: int) -> Array:
 
 
 @njit(cache=True)
-def _ensure(nodes: Array, vertices: int, places: Array, number: int, is_literal: bool) -> tuple[Array, int, Array, int]:
+def _ensure(nodes: Array, vertices: int, places: Array, number: int, sort: int) -> tuple[Array, int, Array, int]:
     """Return the vertex with that number in the dictionary, made if there is none, and the tables and count then."""
     place = _place(places, number)
     if places[place] >= 0:
         return nodes, vertices, places, places[place] & 0xFFFFFFFF
     nodes = grown(nodes, vertices + 1)
-    nodes[vertices, DICTIONARY], nodes[vertices, SCANNED], nodes[vertices, IS_LITERAL] = number, -1, is_literal
+    nodes[vertices, DICTIONARY], nodes[vertices, SCANNED], nodes[vertices, VALUE_SORT] = number, -1, sort
     nodes[vertices, IS_NODE], nodes[vertices, IS_ENTERED], nodes[vertices, IS_REACHED] = 0, 0, 0
     places[place] = number << 32 | vertices
     if 2 * vertices >= places.shape[0]:
         places = vertices_by_number(nodes, vertices + 1, 2 * places.shape[0])
     return nodes, vertices + 1, places, vertices
+
+
+@njit(cache=True)
+def _value_sort(text: Array, start: int) -> int:
+    """Return LITERAL or TRIPLE if a value starts there, 0 if a resource does."""
+    if text[start] == _QUOTE:
+        return LITERAL
+    return TRIPLE if text[start] == _LESS and text[start + 1] == _LESS else 0
 
 
 @njit(cache=True)
@@ -119,8 +128,8 @@ def reach(
                 typing_count += 1
             if is_typing and (class_ >= 0 or not packed[KEEP_TYPES]):
                 continue
-            is_literal = text[offsets[target]] == _QUOTE
-            nodes, vertices, places, object_ = _ensure(nodes, vertices, places, target, is_literal)
+            sort = _value_sort(text, offsets[target])
+            nodes, vertices, places, object_ = _ensure(nodes, vertices, places, target, sort)
             arcs = add_arc(arcs, arc_count, subject, property_, object_)
             arc_count += 1
             if not is_typing:
@@ -165,14 +174,14 @@ def type_arcs(
         subject, property_, object_ = given[arc, SUBJECT], given[arc, PROPERTY], given[arc, OBJECT]
         if property_ >= packed[KNOWN_PROPERTIES] or property_ == packed[TYPE_PROPERTY]:
             continue
-        ends_in_literal = nodes[object_, IS_LITERAL]
-        lists = packed[LITERAL_SUBJECT_FROM if ends_in_literal else SUBJECT_FROM] + property_
+        ends_in_value = nodes[object_, VALUE_SORT]
+        lists = packed[LITERAL_SUBJECT_FROM if ends_in_value else SUBJECT_FROM] + property_
         count = _listed(packed, lists, waiting)
         nodes, vertices, places, arcs, arc_count = _add_types(
             nodes, vertices, places, arcs, arc_count, subject, packed, waiting, count, climbed, climbs
         )
         climbs += 1
-        if not ends_in_literal:
+        if not ends_in_value:
             count = _listed(packed, packed[OBJECT_FROM] + property_, waiting)
             nodes, vertices, places, arcs, arc_count = _add_types(
                 nodes, vertices, places, arcs, arc_count, object_, packed, waiting, count, climbed, climbs
@@ -215,7 +224,7 @@ def _add_types(
         class_ = waiting[count]
         term = packed[packed[CLASS_TERM] + class_]
         if term >= 0:
-            nodes, vertices, places, end = _ensure(nodes, vertices, places, term, False)
+            nodes, vertices, places, end = _ensure(nodes, vertices, places, term, 0)
             arcs = add_arc(arcs, arc_count, vertex, packed[TYPE_PROPERTY], end)
             arc_count += 1
         lists = packed[PARENTS_FROM] + class_

@@ -26,6 +26,7 @@ from ontosub.model.terms import (
     XSD,
     NamedNode,
     datatype_closure,
+    written,
 )
 from ontosub.semantics import Entailment
 
@@ -64,6 +65,7 @@ class Tables(NamedTuple):
     class_term: Array
     string_class: int
     language_class: int
+    direction_class: int
     words: int
     about_from: Array
     about_property: Array
@@ -265,6 +267,7 @@ class Concepts:
             class_term=leads_to,
             string_class=self._classes[XSD["string"]],
             language_class=self._classes[RDF["langString"]],
+            direction_class=self._classes[RDF["dirLangString"]],
             words=len(self._asked) // 64 + 1,
             about_from=_fitted(about_from, size),
             about_property=about_property,
@@ -279,7 +282,7 @@ class Concepts:
         """The closed background by subject: where each one's statements are, their properties and objects."""
         triples = list(self._entailment.background)
         subjects = self._dictionary.number(str(triple.subject) for triple in triples)
-        objects = self._dictionary.number(str(triple.object) for triple in triples)
+        objects = self._dictionary.number(written(triple.object) for triple in triples)
         properties = np.array([self.property_number(triple.predicate) for triple in triples], np.int32)
         order = np.argsort(subjects, kind="stable")
         counts = np.bincount(subjects, minlength=len(self._dictionary)) if len(triples) else np.zeros(1, np.int64)

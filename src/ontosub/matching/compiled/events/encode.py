@@ -17,6 +17,7 @@ from ontosub.matching.compiled.events.background import reach, type_arcs, vertic
 from ontosub.matching.compiled.events.dictionary import UNKNOWN, find
 from ontosub.matching.compiled.events.entail import chained, expanded, give, give_to_ends
 from ontosub.matching.compiled.events.flat_tables import (
+    DIRECTION_CLASS,
     HAS_BACKGROUND,
     HAS_EXPANSIONS,
     HAS_GIVEN,
@@ -40,18 +41,18 @@ from ontosub.matching.compiled.events.graph import (
     VERTEX_COLUMNS,
     Graph,
 )
-from ontosub.matching.compiled.events.literals import RESOURCE, closing_quote, value_at
+from ontosub.matching.compiled.events.literals import NO_VALUE, RESOURCE, closing_quote, value_at
 from ontosub.matching.compiled.events.octets import hash_of
-from ontosub.matching.compiled.events.scanner import QUOTE, START, STOP, power_of_two, scan
+from ontosub.matching.compiled.events.scanner import LITERAL, QUOTE, START, STOP, power_of_two, scan
 from ontosub.matching.compiled.events.stating import (
     CLASS,
     DICTIONARY,
-    IS_LITERAL,
     IS_NODE,
     OBJECT,
     SCANNED,
     SUBJECT,
     TYPED,
+    VALUE_SORT,
     found_home,
     named_home,
     number_at,
@@ -167,8 +168,9 @@ def _described(
     for vertex in range(vertices):
         term, scanned = nodes[vertex, DICTIONARY], nodes[vertex, SCANNED]
         table[vertex, TERM], table[vertex, IS_VERTEX] = term, nodes[vertex, IS_NODE]
-        if not nodes[vertex, IS_LITERAL]:
-            table[vertex, OWN_KIND] = RESOURCE
+        if nodes[vertex, VALUE_SORT] != LITERAL:
+            # Two triple terms may be equal without being the same: like literals without a value, Python compares them.
+            table[vertex, OWN_KIND] = NO_VALUE if nodes[vertex, VALUE_SORT] else RESOURCE
             give(bits, vertex, packed, packed[NEAR_TOP], waiting)
             continue
         give(bits, vertex, packed, packed[NEAR_ANY_LITERAL], waiting)
@@ -215,6 +217,8 @@ def _class_of(
     if quote == stop - 1:
         return np.int64(packed[STRING_CLASS])
     if data[quote + 1] != 94:
-        return np.int64(packed[LANGUAGE_CLASS])
+        # A direction has three letters behind two hyphens.
+        has_direction = stop - quote > 6 and data[stop - 5] == 45 and data[stop - 4] == 45
+        return np.int64(packed[DIRECTION_CLASS] if has_direction else packed[LANGUAGE_CLASS])
     datatype = find(data, quote + 3, stop, hash_of(data, quote + 3, stop), slots, hashes, offsets, text)
     return np.int64(number_at(class_of, datatype)) if datatype != UNKNOWN else np.int64(UNKNOWN)

@@ -38,11 +38,11 @@ class EncodedEvent:
     def __init__(
         self, triples: Iterable[Triple], home: Resource | None, dictionary: Dictionary, concepts: Concepts
     ) -> None:
-        """Encode plain triples of RDF 1.1; `home` is the home vertex if there is one."""
+        """Encode triples; `home` is the home vertex if there is one."""
         data = pyoxigraph.serialize(frozenset(triples), format=RdfFormat.N_TRIPLES) or b""
         named = b"" if home is None else str(home).encode()
         if self._encode(data, named, False, False, dictionary, concepts) == DECLINED:
-            raise ValueError("only plain triples can be encoded: a triple term is none")
+            raise AssertionError("what pyoxigraph writes is canonical, and is read in full")
 
     @classmethod
     def of_payload(cls, data: bytes, *, quads: bool, dictionary: Dictionary, concepts: Concepts) -> EncodedEvent | None:

@@ -24,7 +24,7 @@ from ontosub.matching.compiled.events.flat_tables import (
     TRANSITIVE_FROM,
     TYPE_PROPERTY,
 )
-from ontosub.matching.compiled.events.stating import IS_LITERAL, OBJECT, PROPERTY, SUBJECT, add_arc
+from ontosub.matching.compiled.events.stating import OBJECT, PROPERTY, SUBJECT, VALUE_SORT, add_arc
 
 Array = NDArray[Any]
 
@@ -49,7 +49,7 @@ def _expand(
     """Add an arc and all arcs that hold with it."""
     if property_ >= packed[KNOWN_PROPERTIES]:
         return add_arc(arcs, count, subject, property_, object_), count + 1
-    lists = packed[LITERAL_FROM if nodes[object_, IS_LITERAL] else ALONG_FROM] + property_
+    lists = packed[LITERAL_FROM if nodes[object_, VALUE_SORT] else ALONG_FROM] + property_
     for position in range(packed[lists], packed[lists + 1]):
         along = packed[position]
         if along >= 0:
@@ -158,7 +158,7 @@ def give_to_ends(bits: Array, arcs: Array, count: int, nodes: Array, packed: Arr
         subject, property_, object_ = arcs[arc, SUBJECT], arcs[arc, PROPERTY], arcs[arc, OBJECT]
         if property_ >= packed[KNOWN_PROPERTIES] or property_ == packed[TYPE_PROPERTY]:
             continue
-        if nodes[object_, IS_LITERAL]:
+        if nodes[object_, VALUE_SORT]:
             give(bits, subject, packed, packed[packed[NEAR_LITERAL_SUBJECT] + property_], waiting)
         else:
             give(bits, subject, packed, packed[packed[NEAR_SUBJECT] + property_], waiting)

@@ -46,7 +46,10 @@ TRANSITIVE_FROM = 28
 # Plain lists: the dictionary's numbers of classes (-1: no arc leads there), properties and objects of the background.
 CLASS_TERM, ABOUT_PROPERTY, ABOUT_OBJECT = 29, 30, 31
 
-_HEAD = 32
+# A single number: the class of strings that have a language and a direction.
+DIRECTION_CLASS = 32
+
+_HEAD = 33
 
 _packed: WeakKeyDictionary[Concepts, tuple[Tables, Array]] = WeakKeyDictionary()
 
@@ -76,6 +79,7 @@ def _pack(tables: Tables) -> Array:
         (WORDS, tables.words),
         (STRING_CLASS, tables.string_class),
         (LANGUAGE_CLASS, tables.language_class),
+        (DIRECTION_CLASS, tables.direction_class),
         (HAS_BACKGROUND, len(tables.about_property) > 0),
         (HAS_EXPANSIONS, expands),
         (HAS_TRANSITIVE, len(tables.transitive) > 0),

@@ -1,9 +1,9 @@
 """The byte lane: N-Triples and N-Quads to numbers without making objects.
 
 Of a publisher's payload only the plainest form is read here: one statement per line, no comments, simple terms
-(`syntax`). Whatever else it has, `scan` declines, and the payload goes through pyoxigraph, which either writes it down
-in canonical form or says what is wrong with it. So the lane never needs to judge what is valid, only what is certainly
-so; and each term only once, if the dictionary does not know it already.
+(`syntax`), no triple terms. Whatever else it has, `scan` declines, and the payload goes through pyoxigraph, which
+either writes it down in canonical form or says what is wrong with it. So the lane never needs to judge what is valid,
+only what is certainly so; and each term only once, if the dictionary does not know it already.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ontosub.matching.compiled.events.syntax import is_plain_iri, is_plain_label
 
 Array = NDArray[Any]
 
-IRI, BLANK, LITERAL = 0, 1, 2
+IRI, BLANK, LITERAL, TRIPLE = 0, 1, 2, 3
 
 READ, DECLINED, COLLIDING = 0, 1, 2
 """How a scan ended: well; with something that is not plain; with too many terms that have the same hash."""
 
 # Columns of a scanned term.
 START, STOP, SORT, HASH, NUMBER, QUOTE, VERTEX, UNNUMBERED = 0, 1, 2, 3, 4, 5, 6, 7
-"""It is data[START:STOP]; IRI, BLANK or LITERAL; its hash; its number in the dictionary or UNKNOWN; where the text of a
-literal ends; the vertex that it is or -1; and the number that it has as a property without one, or -1."""
+"""It is data[START:STOP]; IRI, BLANK, LITERAL or TRIPLE; its hash; its number in the dictionary or UNKNOWN; where the
+text of a literal ends; the vertex that it is or -1; and the number that it has as a property without one, or -1."""
 TERM_COLUMNS = 8
 
 PROBES_MAX = 1000
@@ -41,7 +41,7 @@ _LITERAL_BYTES_MAX, _STATEMENTS_MAX = limits.DEFAULT.literal_chars, limits.DEFAU
 _UNSEEN, _DEFAULT_GRAPH = -2, -1
 _XSD_STRING = np.frombuffer(b"^^<http://www.w3.org/2001/XMLSchema#string>", np.uint8)
 _SPACE, _TAB, _LINE, _RETURN, _DOT = 32, 9, 10, 13, 46
-_QUOTE, _LESS, _GREATER, _AT, _BACKSLASH, _CARET, _UNDERSCORE = 34, 60, 62, 64, 92, 94, 95
+_QUOTE, _CLOSE, _LESS, _GREATER, _AT, _BACKSLASH, _CARET, _UNDERSCORE = 34, 41, 60, 62, 64, 92, 94, 95
 
 
 @njit(cache=True)
@@ -63,11 +63,36 @@ def _literal_ends(data: Array, start: int, end: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
+def _triple_end(data: Array, start: int, end: int) -> int:
+    """Return where the canonical triple term at `start` ends; `end` if nowhere."""
+    depth, i = 0, start
+    while i < end:
+        c = data[i]
+        if c == _QUOTE:
+            _, i = _literal_ends(data, i, end)
+        elif c == _LESS and i + 1 < end and data[i + 1] == _LESS:
+            depth += 1
+            i += 3
+        elif c == _LESS:
+            i = find_byte(data, i, end, _GREATER) + 1
+        elif c == _CLOSE:
+            depth -= 1
+            i += 3
+            if depth == 0:
+                return min(i, end)
+        else:
+            i += 1
+    return end
+
+
+@njit(cache=True)
 def _is_plain(data: Array, sort: int, start: int, quote: int, stop: int) -> bool:
     if sort == IRI:
         return is_plain_iri(data, start, stop)
     if sort == BLANK:
         return is_plain_label(data, start, stop)
+    if sort == TRIPLE:
+        return False
     return is_plain_literal(data, start, quote, stop)
 
 
@@ -104,6 +129,8 @@ def _term_ends(data: Array, start: int, end: int, part: int) -> tuple[int, int, 
     `part` is where in a statement it stands. Anything that is no term there ends at `end`, where nothing follows.
     """
     first = data[start]
+    if first == _LESS and part == 2 and start + 1 < end and data[start + 1] == _LESS:
+        return TRIPLE, 0, _triple_end(data, start, end)
     if first == _LESS:
         return IRI, 0, min(find_byte(data, start + 1, end, _GREATER) + 1, end)
     if first == _UNDERSCORE and part != 1:
@@ -173,7 +200,8 @@ def scan(
             if term < 0:
                 number = find(data, i, stop, hashed, known_slots, known_hashes, offsets, text)
                 # What the dictionary knows was a term before; its blank nodes may come from syntaxes that allow more.
-                if strict and (number == UNKNOWN or sort == BLANK) and not _is_plain(data, sort, i, quote, stop):
+                doubtful = number == UNKNOWN or sort == BLANK or sort == TRIPLE
+                if strict and doubtful and not _is_plain(data, sort, i, quote, stop):
                     return DECLINED, statements, 0, terms, 0
                 term = term_count
                 slots[slot] = term

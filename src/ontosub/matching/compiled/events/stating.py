@@ -26,9 +26,10 @@ from ontosub.matching.compiled.events.scanner import BLANK, HASH, LITERAL, NUMBE
 Array = NDArray[Any]
 
 # Columns of a vertex that is being made.
-DICTIONARY, SCANNED, IS_NODE, IS_LITERAL, IS_ENTERED, IS_REACHED = 0, 1, 2, 3, 4, 5
+DICTIONARY, SCANNED, IS_NODE, VALUE_SORT, IS_ENTERED, IS_REACHED = 0, 1, 2, 3, 4, 5
 """Its number in the dictionary or -1; its number among the scanned terms or -1; whether it is more than a class of
-something; whether it is a literal, has incoming arcs, is known to have been reached by the background."""
+something; LITERAL or TRIPLE if it is a value, from which no arc leads back, else 0; whether it has incoming arcs, is
+known to have been reached by the background."""
 NODE_COLUMNS = 6
 
 SUBJECT, PROPERTY, OBJECT = 0, 1, 2
@@ -74,7 +75,7 @@ def _vertex(nodes: Array, count: int, terms: Array, term: int) -> Any:
         vertex = count
         terms[term, VERTEX] = vertex
         nodes[vertex, DICTIONARY], nodes[vertex, SCANNED] = terms[term, NUMBER], term
-        nodes[vertex, IS_LITERAL] = terms[term, SORT] == LITERAL
+        nodes[vertex, VALUE_SORT] = terms[term, SORT] if terms[term, SORT] >= LITERAL else 0
         nodes[vertex, IS_NODE], nodes[vertex, IS_ENTERED], nodes[vertex, IS_REACHED] = 0, 0, 0
     return vertex
 
@@ -133,7 +134,7 @@ def found_home(data: Array, nodes: Array, vertices: int, terms: Array) -> int:
     """Return the home vertex by the rule of `ontosub.model.event.find_home`, or -1."""
     root, roots = -1, 0
     for vertex in range(vertices):
-        if not nodes[vertex, IS_NODE] or nodes[vertex, IS_LITERAL]:
+        if not nodes[vertex, IS_NODE] or nodes[vertex, VALUE_SORT]:
             continue
         term = nodes[vertex, SCANNED]
         start = terms[term, START]

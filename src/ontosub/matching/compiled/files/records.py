@@ -2,11 +2,11 @@
 
 A record is a JSON object. Its terms are in one list, each once; patterns refer to them by position. A vertex is
 [term, class, …], an arc [subject, property, object], a call [function, [argument, …]], a filter [expression]; each has
-its span, a list of four numbers, as a last member where it has one. What is as the dataclass has it by default is left
-out.
+its span, a list of four numbers, as a last member where it has one. A triple of a template is like an arc, but its
+object may be such a list, too. What is as the dataclass has it by default is left out.
 
-Terms are strings with a mark in front: `?name`, `<iri`, `_label`, `"text`, `@language text`, `^datatype text`. The same
-few IRIs come again and again, so that making terms of strings is remembered.
+Terms are strings with a mark in front: `?name`, `<iri`, `_label`, `"text`, `@language text`, `^datatype text`, and
+`(triple` in N-Triples. The same few IRIs come again and again, so that making terms of strings is remembered.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from functools import lru_cache
 from itertools import count
 from typing import Any, TypeAlias, get_type_hints
 
-from pyoxigraph import BaseDirection
+from pyoxigraph import BaseDirection, Quad, RdfFormat, parse
 
 from ontosub.matching.compiled.files.array_files import RESTORE
-from ontosub.model import Arc, Filter, GraphPattern, Span, Subscription, Vertex
+from ontosub.model import Arc, Filter, GraphPattern, Span, Subscription, TemplateTriple, Vertex
 from ontosub.model.errors import IndexDirectoryError, LimitError, UsageError
 from ontosub.model.expression import Call, Exists, Expression, Function
 from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, PatternTerm, Triple, Variable
 
 _STRING = XSD["string"]
 _TERMS_REMEMBERED = 1 << 16
-_PROPERTY = (NamedNode, Variable)
 _FUNCTIONS = {function.value: function for function in Function}
 
 _SCALARS = {
@@ -54,9 +53,16 @@ def encode(subscription: Subscription) -> bytes:
             record[name] = value
     record["patterns"] = [_told_pattern(pattern, terms) for pattern in subscription.patterns]
     if subscription.template:
-        record["template"] = [_told_arc(arc, terms) for arc in subscription.template]
+        record["template"] = [_told_made(made, terms) for made in subscription.template]
     record["terms"] = [_text(term) for term in terms]
     return _to_json(record).encode("utf-8", "surrogatepass")
+
+
+_DAMAGE = (
+    *(SyntaxError, ValueError, TypeError, LookupError, AttributeError, RecursionError),
+    *(LimitError, UsageError),
+)
+"""What a record that was not written by us may raise."""
 
 
 def decode(data: bytes) -> Subscription:
@@ -68,12 +74,12 @@ def decode(data: bytes) -> Subscription:
         record = json.loads(data.decode("utf-8", "surrogatepass"))
         terms = [_term(text) for text in record.pop("terms")]
         patterns = tuple([_pattern(told, terms) for told in record.pop("patterns")])
-        template = tuple([_arc(told, terms) for told in record.pop("template", ())])
+        template = tuple([_made(told, terms) for told in record.pop("template", ())])
         for name, value in record.items():
             if not isinstance(value, _SCALARS[name][1]):
                 raise TypeError(name)
         return Subscription(patterns=patterns, template=template, **record)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, LimitError, UsageError) as error:
+    except _DAMAGE as error:
         raise IndexDirectoryError("a stored subscription is malformed", hint=RESTORE) from error
 
 
@@ -112,6 +118,15 @@ def _told_arc(arc: Arc, terms: _Positions) -> list[Any]:
     return told
 
 
+def _told_made(made: TemplateTriple, terms: _Positions) -> list[Any]:
+    object_ = made.object
+    told_object = _told_made(object_, terms) if isinstance(object_, TemplateTriple) else terms[object_]
+    told: list[Any] = [terms[made.subject], terms[made.property], told_object]
+    if made.span is not None:
+        told.append(_told_span(made.span))
+    return told
+
+
 def _told_filter(filter_: Filter, terms: _Positions) -> list[Any]:
     told = _told_expression(filter_.expression, terms)
     return [told] if filter_.span is None else [told, _told_span(filter_.span)]
@@ -139,6 +154,8 @@ def _text(term: PatternTerm) -> str:
         return "<" + term.value
     if isinstance(term, BlankNode):
         return "_" + term.value
+    if isinstance(term, Triple):
+        return f"({term}"
     if term.language is not None:
         direction = "" if term.direction is None else f"--{term.direction.value}"
         return f"@{term.language}{direction} {term.value}"
@@ -173,10 +190,19 @@ def _vertex(told: list[Any], terms: list[PatternTerm]) -> Vertex:
 
 def _arc(told: list[Any], terms: list[PatternTerm]) -> Arc:
     subject, position, object_, *span = told
-    property_ = terms[position]
-    if not isinstance(property_, _PROPERTY):
+    return Arc(terms[subject], _property(terms[position]), terms[object_], _span(span))
+
+
+def _made(told: list[Any], terms: list[PatternTerm]) -> TemplateTriple:
+    subject, position, object_, *span = told
+    made = _made(object_, terms) if isinstance(object_, list) else terms[object_]
+    return TemplateTriple(terms[subject], _property(terms[position]), made, _span(span))
+
+
+def _property(term: PatternTerm) -> NamedNode | Variable:
+    if not isinstance(term, NamedNode | Variable):
         raise TypeError("a property is an IRI or a variable")
-    return Arc(terms[subject], property_, terms[object_], _span(span))
+    return term
 
 
 def _filter(told: list[Any], terms: list[PatternTerm]) -> Filter:
@@ -187,8 +213,8 @@ def _filter(told: list[Any], terms: list[PatternTerm]) -> Filter:
 def _expression(told: int | list[Any], terms: list[PatternTerm]) -> Expression:
     if isinstance(told, int):
         term = terms[told]
-        if isinstance(term, BlankNode):
-            raise TypeError("a filter cannot speak of a blank node")
+        if isinstance(term, BlankNode | Triple):
+            raise TypeError("a filter cannot speak of a blank node or a triple term")
         return term
     function, arguments, *span = told
     return Call(_FUNCTIONS[function], tuple([_expression(argument, terms) for argument in arguments]), _span(span))
@@ -220,6 +246,9 @@ def _term(text: str) -> PatternTerm:
         return BlankNode(rest)
     if mark == '"':
         return Literal(rest)
+    if mark == "(":
+        quad: Quad = next(iter(parse(f"{rest} .", format=RdfFormat.N_TRIPLES)))
+        return quad.triple
     kind, _, value = rest.partition(" ")
     if mark == "^":
         return Literal(value, datatype=NamedNode(kind))

@@ -36,7 +36,7 @@ from ontosub.matching.compiled.index.steps import grow, growing, laid_out
 from ontosub.matching.limits import SIZE_MAX
 from ontosub.model import GraphPattern
 from ontosub.model.pattern import is_constant
-from ontosub.model.terms import TYPE, PatternTerm, Variable
+from ontosub.model.terms import TYPE, PatternTerm, Variable, written
 
 Array = NDArray[Any]
 
@@ -81,7 +81,7 @@ class Draft:
             term = vertex.term
             position[term] = len(position)
             sets.append(self._concepts.number_of_set(vertex.classes) if vertex.classes else NONE)
-            terms.append(str(term) if is_constant(term) else None)
+            terms.append(written(term) if is_constant(term) else None)
         arcs, variables = self._numbered(pattern, position)
         flags = ONCE_ENTRY if once else ALWAYS_ENTRY if always else 0
         if variables and _is_open(pattern, variables, position):
@@ -98,7 +98,7 @@ class Draft:
             self._homes.append(NONE if pattern.home is None else position[pattern.home])
             self._injective.append(pattern.injective)
             fixed = [
-                str(way.pins[term]) if term in way.pins else own for term, own in zip(position, terms, strict=True)
+                written(way.pins[term]) if term in way.pins else own for term, own in zip(position, terms, strict=True)
             ]
             self._vertex_counts.append(len(sets))
             self._sets += sets

@@ -25,7 +25,7 @@ from ontosub.matching.compiled.index.renewal import Numbers, renewed
 from ontosub.matching.compiled.queries.plan import starts_with
 from ontosub.matching.compiled.queries.vocabulary import ask
 from ontosub.model import Event, Ontology, Subscription
-from ontosub.model.terms import TYPE, Triple, Variable
+from ontosub.model.terms import TYPE, Variable
 from ontosub.semantics import Entailment
 
 MERGED_AT_ONCE = 2_000
@@ -153,7 +153,7 @@ class Index(Mapping[str, Subscription]):
         triples = event.graph
         if not self._closes:
             triples |= self.entailment.event_graph(event).triples
-        return self._with_atoms(EncodedEvent(_plain(triples), event.home, self.dictionary, self.concepts))
+        return self._with_atoms(EncodedEvent(triples, event.home, self.dictionary, self.concepts))
 
     def encode_payload(self, data: bytes, *, quads: bool) -> EncodedEvent | None:
         """Return the event that N-Triples or N-Quads hold; None when only a real parser can tell."""
@@ -183,13 +183,6 @@ def _kind_of(subscription: Subscription) -> int:
         return CORE_DECIDES if subscription.core_decides else RESIDUAL_DECIDES
     arcs = (arc for pattern in subscription.patterns for arc in pattern.arcs)
     return BY_OBJECTS if subscription.distinct or any(isinstance(arc.property, Variable) for arc in arcs) else BY_ROWS
-
-
-def _plain(triples: frozenset[Triple]) -> frozenset[Triple]:
-    """Leave out statements about statements: N-Triples of RDF 1.1 cannot write them, and no pattern asks for them."""
-    if any(isinstance(triple.object, Triple) for triple in triples):
-        return frozenset(triple for triple in triples if not isinstance(triple.object, Triple))
-    return triples
 
 
 def _has_plain_types(ontology: Ontology) -> bool:

@@ -97,7 +97,6 @@ class Part:
         self.gone = np.zeros(len(order), np.bool_)
         self.gone_count = 0
         self.has_objects = bool((kind != BY_ROWS).any())
-        self.has_undecided = bool((kind == RESIDUAL_DECIDES).any())
         self.has_queries = bool((kind >= CORE_DECIDES).any())
         self.subscription_of = np.repeat(np.arange(len(order), dtype=np.int32), np.diff(pattern_from))
         self.matches = np.zeros(len(order), np.int64)

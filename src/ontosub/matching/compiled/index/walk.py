@@ -96,9 +96,10 @@ def walk(
 ) -> tuple[int, int, int, int, int, int]:
     """Match an event graph against a segment.
 
-    Without `every`, a pattern is found once, unless its mappings are always needed: its number goes to `scratch.found`. With it, each of its mappings is a row
-    in `scratch.rows`, unless its entry says that once is enough; so is, in both cases, a mapping that Python must look
-    at. When it `excludes` some, patterns that `scratch.seen` has under this epoch, or as GONE, are not looked for.
+    Without `every`, a pattern is found once: its number goes to `scratch.found`. With it, each of its mappings is a row
+    in `scratch.rows`, unless its entry says that once is enough; so is, without it, a mapping whose entry says that it
+    is always needed, and in both cases one that Python must look at. When it `excludes` some, patterns that
+    `scratch.seen` has under this epoch, or as GONE, are not looked for.
     Returns how it ended (FULL: a buffer was too small), how many patterns were found, how long the rows are, how many
     of them are open, how many runs were given up, and the visits.
     """

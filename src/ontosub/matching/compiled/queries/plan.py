@@ -18,7 +18,8 @@ from ontosub.semantics.context import Context
 class Plan:
     """The operators of a query. Nothing in it belongs to an event.
 
-    Where the `core`, which the index looks for, is the first pattern of the query, its mappings can be given to `answers`.
+    Where the `core`, which the index looks for, is the first pattern of the query, its mappings may be given to
+    `answers`.
     """
 
     def __init__(self, query: Query, core: GraphPattern | None = None) -> None:

@@ -1,7 +1,7 @@
 """Rows of numbers that stand for solutions, and where in them what is found.
 
-All rows of one *scope*, a SELECT or the pattern of an EXISTS, have the same places: first constants and what the scope
-sees of the solution around it, then one place for each variable and blank node. A place is UNBOUND until something binds
+All rows of one *scope*, a SELECT or the pattern of an EXISTS, have the same places: first what the scope sees of the
+solution around it, then one place for each constant, variable and blank node. A place is UNBOUND until something binds
 it. A row is a list that nobody changes once others have it.
 """
 

@@ -8,7 +8,7 @@ if their numbers are, so joins compare numbers.
 from __future__ import annotations
 
 from ontosub.matching.compiled.events.encoded import EncodedEvent
-from ontosub.model.terms import Term
+from ontosub.model.terms import Term, written
 
 UNBOUND = -1
 
@@ -54,4 +54,4 @@ class Terms:
 
 def text_of(term: Term) -> bytes:
     """Return the N-Triples text by which terms are told apart."""
-    return str(term).encode()
+    return written(term).encode()

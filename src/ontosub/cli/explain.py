@@ -12,7 +12,7 @@ from ontosub.cli import options
 from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.inputs import Published, Reading
 from ontosub.cli.publishing import given_up, publish
-from ontosub.cli.results import over_budget, show_detections, waiting_object
+from ontosub.cli.results import over_budget, overruns, show_detections, waiting_object
 from ontosub.composite import CompositeMatcher, Detection, Waiting
 from ontosub.matching import Explanation, Matcher
 from ontosub.model import Diagnostic, Severity
@@ -69,7 +69,7 @@ def command(
         for name in matcher.detector.composites:
             detections = [each for each in found if each.subscription_id == name]
             _show(name, detections, matcher.waiting(name), as_json=as_json)
-        return ()
+        return overruns(matcher, as_json=as_json)
 
     reading = Reading(format, base, context, mapping, vocab)
     given = Given(ontology, subscription, events, folder, language, reading, strict)

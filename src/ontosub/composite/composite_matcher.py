@@ -125,6 +125,11 @@ class CompositeMatcher:
         return self.detector.waiting(id)
 
     @property
+    def overruns(self) -> dict[str, int]:
+        """For how many instances not all combinations were tried, by composite: it may lack detections."""
+        return self.detector.overruns
+
+    @property
     def counters(self) -> Counters:
         """How much was done, and how much is held."""
         return self.detector.counters

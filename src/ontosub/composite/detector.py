@@ -225,6 +225,14 @@ class Detector:
             sum(node.work.overruns for node in nodes),
         )
 
+    @property
+    def overruns(self) -> dict[str, int]:
+        """For how many instances not all combinations were tried, by composite; those that tried all are left out.
+
+        Such a composite may lack detections. Counts begin with the detector, or when it is restored.
+        """
+        return self._network.overruns()
+
     def _forgotten(self) -> Network:
         """Return the network without what means nothing any more."""
         if self._watermark is not None:

@@ -229,6 +229,26 @@ def test_a_condition_that_nothing_meets_has_a_limit(monkeypatch):
     assert detector.counters.steps <= 180 * 1001
 
 
+def test_what_was_not_tried_is_said_of_each_composite_that_it_concerns():
+    matcher = CompositeMatcher(lateness=None)
+    for each in NAMES.values():
+        matcher.subscribe(each)
+    sums = "a(?v as ?l) and b(?v as ?r) and c() where ?l + ?r = 1198"
+    for name, text in (("sums", sums), ("above", f"({sums}) before a()"), ("pairs", "a(?x) and b(?x)")):
+        matcher.subscribe(composite(text, name))
+    for number in range(400):
+        for name in "ab":
+            matcher.detector.feed(match(name, number, None, {"x": number, "v": 200 + number}))
+    matcher.detector.feed(match("c", 1000))
+    assert matcher.overruns == {}
+    found = matcher.advance(at(2000))
+    assert {each.subscription_id for each in found} == {"pairs"}  # what fits comes last of 160,000 combinations
+    assert matcher.overruns == matcher.detector.overruns == {"sums": 1, "above": 1}
+    matcher.unsubscribe("sums")
+    assert matcher.overruns == {"above": 1}
+    assert matcher.counters.overruns == 1
+
+
 PREFIX = "PREFIX : <urn:> "
 
 

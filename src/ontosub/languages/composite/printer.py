@@ -1,7 +1,8 @@
 """From event pattern to text: what is printed here is read as the same pattern.
 
-Every operator that is an operand stands in brackets, so that each suffix is found behind its own operator; IRIs are
-written in full. Subscriptions are named, also those that were written inside a text.
+Every operator that is an operand stands in brackets, so that each suffix is found behind its own operator. An operator
+whose last operand stands in brackets is in brackets itself when it has suffixes. IRIs are written in full.
+Subscriptions are named, also those that were written inside a text.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ontosub.model.composite import (
     Primitive,
     Restriction,
     Sequence,
+    operands_of,
 )
 from ontosub.model.pattern import Filter
 
@@ -40,7 +42,17 @@ def to_text(pattern: EventPattern) -> str:
     """
     if isinstance(pattern, Primitive):
         return _primitive(pattern)
-    return " ".join([_applied(pattern), *_suffixes(pattern)])
+    applied, suffixes = _applied(pattern), _suffixes(pattern)
+    if suffixes and _ends_in_bracket(pattern):
+        applied = f"({applied})"
+    return " ".join([applied, *suffixes])
+
+
+def _ends_in_bracket(pattern: Operator) -> bool:
+    """Say whether suffixes behind the operator and its operands would be taken for those of its last operand."""
+    if isinstance(pattern, Restriction | Iteration):
+        return False
+    return not isinstance(operands_of(pattern)[-1], Primitive)
 
 
 def _primitive(pattern: Primitive) -> str:

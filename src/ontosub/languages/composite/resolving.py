@@ -211,6 +211,9 @@ class Resolver:
 
     def _no_window(self, tree: Applied, what: str) -> Exception:
         hint = f"It is known only after some time that nothing came: say how long, for example: {what} B within 10 min."
+        if isinstance(tree.operands[-1], Applied):
+            whole = f"{'A ' if what != NOT else ''}{what} (B or C)"
+            hint = f"What stands behind a bracket belongs to that bracket. Write a second one: ({whole}) within 10 min."
         return self._source.error(f'"{what}" needs a window', tree.span, hint)
 
 

@@ -7,7 +7,7 @@ related    = unary { ( relation | "parallel" | "||" | "=" ) unary }
 unary      = ( "not" | "-" ) unary | repeated
 repeated   = operand { ( "times" | "^" ) ( number | "*" ) }
 operand    = ( name | language "{" … "}" ) [ "(" variable [ "as" variable ] { "," … } ")" ] | "(" choice ")"
-suffix     = ( "within" | "_" ) duration | "where" condition | "per" variable { "," variable }
+suffix     = ( "within" | "_" ) duration | "where" condition | "per" [ "only" ] ( variable { "," variable } | "()" )
            | "with" aggregate "as" variable { "," … } | "reuse" | "consume"
 
 Suffixes stand behind an operand or a number of times. Behind a closing bracket, a suffix belongs to the operator inside

@@ -155,7 +155,8 @@ class Resolver:
         # What only the conditions and aggregates ask of the members does not divide them, and outside of it a name that
         # is given to an aggregate means that one.
         body = self.pattern(inner, (self._said(tree) | outside) - made)
-        per = frozenset(name for name, _ in tree.per) | (certain(body) & outside - made)
+        said = frozenset(name for name, _ in tree.per)
+        per = said if tree.only else said | (certain(body) & outside - made)
         self._check_grouping(tree, body, made)
         where = tuple(tree.where)
         if tree.operator == NOT:
@@ -196,12 +197,14 @@ class Resolver:
                         hint = (
                             f"Its members differ in it: say per ?{variable.value}, or aggregate it (with max(…) as …)."
                         )
-                    raise self._source.error(f"?{variable.value} is never bound", condition.span, hint)
+                    span = condition.span or tree.span
+                    raise self._source.error(f"?{variable.value} is never bound", span, hint)
 
     def _check_suffixes(self, tree: Applied) -> None:
-        if tree.per and tree.operator not in (TIMES, NOT):
+        if (tree.per or tree.only) and tree.operator not in (TIMES, NOT):
             hint = "Only times and not are taken per variable; other operators correlate what their operands share."
-            raise self._source.error(f"per does not belong to {tree.operator}", tree.per[0][1], hint)
+            span = tree.per[0][1] if tree.per else tree.span
+            raise self._source.error(f"per does not belong to {tree.operator}", span, hint)
         if tree.aggregates and tree.operator != TIMES:
             hint = "Only an iteration has members to aggregate: A times 5 with avg(?v) as ?mean."
             raise self._source.error(f"with does not belong to {tree.operator}", tree.aggregates[0][1], hint)

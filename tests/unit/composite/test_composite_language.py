@@ -1,10 +1,12 @@
 """The language of composite subscriptions: what is read, what is refused and where, and that printing is undone."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyoxigraph import RdfFormat, parse
 from watching import NAMES, composite
 
 from composite_generators import Drawing, patterns
@@ -339,7 +341,7 @@ def test_the_rdf_form_uses_its_vocabulary():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("window", "has no window"),
+        ("window", "needs a window"),
         ("operands", "0 operands"),
         ("excluded", "has no excluded"),
         ("id", "has no id"),
@@ -479,7 +481,7 @@ def test_a_condition_is_read_to_its_end(condition):
     ids=str,
 )
 def test_a_graph_may_not_ask_for_what_is_never_bound(pattern):
-    with pytest.raises(FormatError, match=r"asks for \?y, which is never bound"):
+    with pytest.raises(FormatError, match=r"\?y is never bound"):
         from_graph(to_graph(Value("t", pattern)))
 
 
@@ -488,6 +490,7 @@ def test_a_small_graph_that_is_a_large_pattern_is_refused():
     root, pattern = writing.node("CompositeSubscription"), writing.node("PrimitiveSubscription")
     writing.say(root, "id", "t")
     writing.say(pattern, "id", "a")
+    writing.say_list(pattern, "variables", [])
     for _ in range(29):
         outer = writing.node("Conjunction")
         writing.say_list(outer, "operands", [pattern, pattern])
@@ -495,6 +498,99 @@ def test_a_small_graph_that_is_a_large_pattern_is_refused():
     writing.say(root, "hasPattern", pattern)
     with pytest.raises(LimitError, match="the tree is too large"):
         from_graph(writing.triples)
+
+
+def test_no_variable_has_such_a_name():
+    with pytest.raises(UsageError, match="'v where 1 = 2' cannot be the name of a variable"):
+        on(KNOWN["a"], v="v where 1 = 2")
+
+
+def turtle(pattern: str) -> list[Triple]:
+    """Return the graph of a composite with this pattern, which stands at the vertex _:p."""
+    text = f"""@prefix : <urn:ontosub:composite#> .
+        [] a :CompositeSubscription ; :id "t" ; :hasPattern _:p .
+        _:a a :PrimitiveSubscription ; :id "a" . _:b a :PrimitiveSubscription ; :id "b" .
+        _:x a :PrimitiveSubscription ; :id "b" ; :variables ([ a :Variable ; :variable "x" ]) .
+        _:p {pattern} ."""
+    return [quad.triple for quad in parse(text, format=RdfFormat.TURTLE)]
+
+
+@pytest.mark.parametrize(
+    ("graph", "text"),
+    [
+        ("a :Conjunction ; :operands (_:a _:b)", "a and b"),
+        ("a :Concurrency ; :operands (_:a _:b) ; :policy 'consume'", "a parallel b"),
+        ("a :Disjunction ; :operands (_:a _:x) ; :window '5 s' ; :policy 'reuse'", "a or b(?x) within 5s reuse"),
+        ("a :Sequence ; :operands (_:a _:b) ; :relation 'contains'", "a contains b"),
+        ("a :Sequence ; :operands (_:a _:x) ; :relation 'met by' ; :where ('?v > 1' '?x > 1')",
+         "a met by b(?x) where ?v > 1 where ?x > 1"),
+        ("a :Negation ; :operands (_:a) ; :window 'PT5S'", "not a within 5s"),
+        ("a :Exclusion ; :operands (_:a) ; :excluded _:x ; :window 'PT5S'", "a and not b(?x) within 5s"),
+        ("a :Restriction ; :operands (_:a) ; :where ('?v > 1')", "a where ?v > 1"),
+        ("a :Iteration ; :operands (_:a) ; :count 3", "a times 3"),
+        ("a :Iteration ; :operands (_:a) ; :window 'PT5S'", "a times * within 5s"),
+        ("a :Conjunction ; :operands (_:x [ a :Iteration ; :operands (_:a) ; :count 3 ])", "b(?x) and (a times 3)"),
+        ("a :Conjunction ; :operands (_:b [ a :Iteration ; :operands (_:a) ; :count 3 ; :per ('x') ])",
+         "b and (a times 3 per ?x)"),
+        ("a :Conjunction ; :operands (_:b [ a :Iteration ; :operands (_:a) ; :count 3 ; :perOnly ('x') ])",
+         "b and (a times 3 per only ?x)"),
+        ("a :Conjunction ; :operands (_:b [ a :Negation ; :operands (_:a) ; :window 'PT5S' ; :perOnly () ])",
+         "b and (not a within 5s per only ())"),
+        ("a :Iteration ; :operands (_:a) ; :count 2 ; :aggregates ([ :function 'count' ; :name 'n' ])",
+         "a times 2 with count as ?n"),
+        ("a :Conjunction ; :operands (_:a [ a :PrimitiveSubscription ; :language 'sparql' ; "
+         ":text 'ASK { ?e a <urn:E> }' ])", "a and sparql { ASK { ?e a <urn:E> } }"),
+    ],
+)  # fmt: skip
+def test_what_a_graph_leaves_out_means_what_it_means_in_a_text(graph, text):
+    assert from_graph(turtle(graph), names=NAMES) == [composite(text)]
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ("a :Conjunction ; :operands (_:a _:b) ; :per ('x')", "per does not belong to and"),
+        ("a :Conjunction ; :operands (_:a _:b) ; :count 3", "has a count, which does not belong to a Conjunction"),
+        ("a :Conjunction ; :operands (_:a _:b) ; :windows 'PT5S'", "has a windows, which does not belong"),
+        ("a :Conjunction ; :operands (_:a)", "has 1 operands"),
+        ("a :Conjunction ; :operands (_:a _:b) ; :where (_:a)", "something that is no literal"),
+        ("a :Negation ; :operands (_:a) ; :window 'PT5S' ; :policy 'reuse'", "reuse does not belong to not"),
+        ("a :Exclusion ; :operands (_:a) ; :excluded _:b ; :window 'PT5S' ; :policy 'reuse'", "reuse does not belong"),
+        ("a :Sequence ; :operands (_:a _:b) ; :relation 'bevor'", "has no such relation: bevor"),
+        ("a :Sequence ; :operands (_:a _:b) ; :relation 'before' ; :policy 'once'", "makes no sense"),
+        ("a :Iteration ; :operands (_:a) ; :count '１２'", "no number of times"),
+        ("a :Iteration ; :operands (_:a) ; :count 10001", "no number of times"),
+        ("a :Iteration ; :operands (_:a) ; :count 2 ; :per ('x') ; :perOnly ('x')", "has per and perOnly"),
+        ("a :Iteration ; :operands (_:a) ; :count 2 ; :aggregates ([ :function 'count' ; :name 'n where 1' ])",
+         "has a variable that has no name: n where 1"),
+        ("a :Restriction ; :operands (_:a)", "restricts nothing"),
+        ("a :PrimitiveSubscription ; :id 'a' ; :variables ([ :variable 'q' ])", "?q is not bound there"),
+        ("a :PrimitiveSubscription ; :id 'a' ; :variables ([ :variable 'x' ; :name 'x y' ])", "no name: x y"),
+        ("a :PrimitiveSubscription ; :id 'z'", 'there is no subscription "z"'),
+        ("a :PrimitiveSubscription ; :language 'prolog' ; :text 'a :- b'", "has no such language: prolog"),
+    ],
+)  # fmt: skip
+def test_what_a_text_may_not_say_a_graph_may_not_say(graph, message):
+    with pytest.raises(FormatError, match=re.escape(message)) as raised:
+        from_graph(turtle(graph), names=NAMES)
+    assert raised.value.hint
+
+
+def test_all_variables_of_a_subscription_that_nobody_knows():
+    with pytest.raises(FormatError, match="has no variables, and what it names is not known"):
+        from_graph(turtle("a :Conjunction ; :operands (_:a _:b)"))
+
+
+def test_a_graph_may_say_as_much_as_a_text():
+    long = " ".join(f"'?x > {number:09}{' ' * 1000}'" for number in range(250))
+    with pytest.raises(LimitError, match="more than 200,000 characters"):
+        from_graph(turtle(f"a :Restriction ; :operands (_:a) ; :where ({long})"), names=NAMES)
+
+
+def test_an_inline_subscription_of_a_graph_cannot_take_the_name_of_another():
+    written = "a :PrimitiveSubscription ; :id 'b' ; :language 'sparql' ; :text 'ASK { ?e a <urn:E> }'"
+    [found] = from_graph(turtle(written), names=NAMES)
+    assert found == composite("sparql { ASK { ?e a <urn:E> } }")
 
 
 def test_there_is_no_such_relation():

@@ -30,10 +30,8 @@ def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Sub
     declared = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in sorted(used.items()))
     if tree.language == "sparql" and prologue.base is not None:
         declared = f"BASE <{prologue.base}>\n{declared}"
-    text = declared + tree.text.strip()
-    digest = sha256(text.encode()).hexdigest()[:16]
     try:
-        return _PARSERS[tree.language](text, id=f"{tree.language}:{digest}")
+        return parse_inline(declared + tree.text.strip(), tree.language)
     except LanguageError as error:
         raise _moved(error, declared, tree, source) from None
     except LimitError as error:
@@ -49,11 +47,12 @@ def is_written_in(text: str, subscription: Subscription) -> bool:
     return written[declared.end() if declared else 0 :] in text
 
 
-def parse_inline(text: str, language: str, id: str) -> Subscription:
-    """Return the subscription of a text that says all that it needs."""
+def parse_inline(text: str, language: str) -> Subscription:
+    """Return the subscription of a text that says all that it needs. Its id is made of its language and text."""
     if language not in _PARSERS:
         raise UsageError(f'there is no language "{language}": choose one of {", ".join(_PARSERS)}')
-    return _PARSERS[language](text, id=id)
+    digest = sha256(text.encode()).hexdigest()[:16]
+    return _PARSERS[language](text, id=f"{language}:{digest}")
 
 
 def _moved(error: LanguageError, declared: str, tree: Inline, source: Source) -> LanguageError:

@@ -141,7 +141,7 @@ class CountingMachine(_Rows):
 
     def forget(self, moment: int) -> None:
         """Forget members that nothing can follow in time."""
-        latest, gone = 0, []
+        latest, gone = -FOREVER, []
         for values, row in self._rows.items():
             last = self._last(row)
             if last <= moment:

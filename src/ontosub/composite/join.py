@@ -260,7 +260,7 @@ class JoinMachine:
 
     def forget(self, moment: int) -> None:
         """Forget what can no longer become part of a composite."""
-        plan, left, latest = self._plan, 0, 0
+        plan, left, latest = self._plan, 0, -FOREVER
         last, first = plan.last, moment - plan.window
         for held in self._held:
             gone = []

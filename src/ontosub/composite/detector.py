@@ -33,8 +33,8 @@ class Counters:
 
     `late` matches came after the watermark had passed them, `repeated` ones had been there already; neither was used.
     `pending` ones wait for the watermark. `live` instances are held by operators, for so many `keys`, when what is
-    outlived is forgotten. `steps` are candidates looked at; for `overruns` instances there were too many of them, and
-    not all were tried.
+    outlived is forgotten. `steps` are candidates and pairs of answers looked at; for `overruns` instances there were
+    too many of them, and not all were tried, or what came of them was too large.
     """
 
     matches: int

@@ -67,7 +67,8 @@ class _Row:
     def drop(self, count: int) -> None:
         """Let the oldest go."""
         del self.members[:count]
-        self.expires = min([member.expires for member in self.members], default=FOREVER)
+        if self.expires < FOREVER or not self.members:
+            self.expires = min([member.expires for member in self.members], default=FOREVER)
 
 
 class _Rows:

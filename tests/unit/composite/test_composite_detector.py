@@ -330,6 +330,18 @@ def alarm(kind: str) -> Subscription:
     return Subscription.parse(f"{PREFIX}SELECT ?room {{ ?e a :{kind} ; :room ?room }}", id=kind.lower())
 
 
+def test_nobody_takes_the_place_of_a_subscription_inside_a_composite():
+    matcher = CompositeMatcher()
+    inside = Composite.parse("sparql { ASK { ?e a <urn:Smoke> } } times 1", id="t")
+    [name] = inside.subscription_ids
+    matcher.subscribe(Subscription.parse("ASK { ?e a <urn:Heat> }", id=name))
+    with pytest.raises(UsageError, match="of a subscription inside 't', is taken by another"):
+        matcher.subscribe(inside)
+    assert not matcher.detector.composites
+    matcher.unsubscribe(name)
+    matcher.subscribe(inside)
+
+
 def test_events_are_published_and_composites_detected():
     matcher = CompositeMatcher(lateness=timedelta(seconds=2))
     matcher.subscribe(alarm("Smoke"))

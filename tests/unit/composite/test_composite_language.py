@@ -11,7 +11,7 @@ from watching import NAMES, composite
 
 from composite_generators import Drawing, patterns
 from ontosub import Composite, Ontology, Subscription, on
-from ontosub.languages.composite import from_graph, parse_all, parse_each, to_graph, to_text, vocabulary
+from ontosub.languages.composite import from_graph, inline, parse_all, parse_each, to_graph, to_text, vocabulary
 from ontosub.languages.composite.durations import duration_text, parse_duration
 from ontosub.languages.composite.graphs import Writing
 from ontosub.languages.composite.tokens import TEXT_MAX
@@ -498,6 +498,24 @@ def test_a_small_graph_that_is_a_large_pattern_is_refused():
     writing.say(root, "hasPattern", pattern)
     with pytest.raises(LimitError, match="the tree is too large"):
         from_graph(writing.triples)
+
+
+def test_a_query_is_read_once_however_often_it_is_named():
+    query = Subscription.parse("SELECT ?x { ?e <urn:x> ?x OPTIONAL { ?e <urn:once> ?o } }", id="q")
+    text = "q"
+    for _ in range(20):
+        text = f"({text} and q)"
+    before = inline._query_variables.cache_info().misses
+    Composite.parse(text, id="t", names={"q": query})
+    assert inline._query_variables.cache_info().misses == before + 1
+
+
+def test_a_long_circle_is_shown_in_part():
+    _, faults = parse_each({f"c{n}": f"c{(n + 1) % 3000} and a" for n in range(3000)}, names=KNOWN)
+    [circle] = [fault.hint for fault in faults.values() if "itself" in fault.message]
+    assert circle == "No composite can be made of itself: " + " → ".join(
+        ["c0", "c1", "c2", "c3", "c4", "…", "c2996", "c2997", "c2998", "c2999", "c0."]
+    )
 
 
 def test_no_variable_has_such_a_name():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 from ontosub.languages import mdv, ops, sparql
@@ -81,7 +82,13 @@ def answer_variables(subscription: Subscription) -> frozenset[str]:
     if subscription.residual is None:
         found = [variable for pattern in subscription.patterns for variable in pattern.projected]
         return frozenset(variable.value for variable in found)
-    query = sparql.parse_query(subscription.residual)
+    return _query_variables(subscription.residual)
+
+
+@lru_cache(maxsize=64)
+def _query_variables(text: str) -> frozenset[str]:
+    """Return the variables that the answers of a query may bind; a pattern asks for those of a query many times."""
+    query = sparql.parse_query(text)
     if isinstance(query, Select) and query.projection is not None:
         chosen = (item.variable.term for item in query.projection if item.variable is not None)
         return frozenset(term.value for term in chosen if isinstance(term, Variable))

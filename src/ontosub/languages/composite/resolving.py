@@ -50,6 +50,8 @@ Operand = Subscription | Composite
 Lookup = Callable[[str, Span], Operand]
 """Finds what a name stands for; the span is where it is written, for the error that there is no such name."""
 
+SHOWN_MAX = 10
+"""How many names an error shows."""
 _POLICY_OF = (AND, OR, PARALLEL, TIMES, *RELATIONS.values())
 
 
@@ -251,6 +253,6 @@ def lookup_in(names: Mapping[str, Operand], source: Source) -> Lookup:
 
 def unknown(name: str, names: Iterable[str], source: Source, span: Span) -> Exception:
     """Return the error that there is no such name."""
-    known = ", ".join(nsmallest(10, names)) or "none"
+    known = ", ".join(map(shown, nsmallest(SHOWN_MAX, names))) or "none"
     hint = f"Known are {known}. A name with other characters than letters, digits, - and _ is written in quotes."
     return source.error(f'there is no subscription "{shown(name)}"', span, hint)

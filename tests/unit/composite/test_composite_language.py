@@ -11,7 +11,7 @@ from watching import NAMES, composite
 
 from composite_generators import Drawing, patterns
 from ontosub import Composite, Ontology, Subscription, on
-from ontosub.languages.composite import from_graph, inline, parse_all, parse_each, to_graph, to_text, vocabulary
+from ontosub.languages.composite import from_graph, graphs, inline, parse_all, parse_each, to_graph, to_text, vocabulary
 from ontosub.languages.composite.durations import duration_text, parse_duration
 from ontosub.languages.composite.graphs import Writing
 from ontosub.languages.composite.tokens import TEXT_MAX
@@ -521,6 +521,24 @@ def test_a_long_circle_is_shown_in_part():
 def test_no_variable_has_such_a_name():
     with pytest.raises(UsageError, match="'v where 1 = 2' cannot be the name of a variable"):
         on(KNOWN["a"], v="v where 1 = 2")
+
+
+def test_a_list_that_many_composites_share_is_not_read_without_bound(monkeypatch):
+    writing = Writing()
+    pattern, several = writing.node("PrimitiveSubscription"), []
+    writing.say(pattern, "id", "a")
+    for number in range(100):
+        several.append(writing.node("Variable"))
+        writing.say(several[-1], "variable", f"v{number}")
+    writing.say_list(pattern, "variables", several)
+    for number in range(20):
+        root = writing.node("CompositeSubscription")
+        writing.say(root, "id", f"c{number}")
+        writing.say(root, "hasPattern", pattern)
+    assert len(from_graph(writing.triples)) == 20
+    monkeypatch.setattr(graphs, "CELLS_MAX", 1999)
+    with pytest.raises(LimitError, match="at most 1,999 cells"):
+        from_graph(writing.triples)
 
 
 def turtle(pattern: str) -> list[Triple]:

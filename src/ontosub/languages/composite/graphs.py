@@ -11,6 +11,8 @@ from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Namespa
 COMPOSITE = Namespace("urn:ontosub:composite#")
 """The vocabulary of composite events and subscriptions: composite.ttl beside this module."""
 MEMBERS_MAX = 20_000
+CELLS_MAX = 1_000_000
+"""How many cells of lists may be looked at in one graph: many vertices may have the same long list."""
 
 _T = TypeVar("_T")
 
@@ -48,6 +50,7 @@ class Reading:
 
     def __init__(self, graph: Iterable[Triple]) -> None:
         self.visited = 0
+        self._cells = 0
         self._values: dict[tuple[Term, NamedNode], list[Term]] = {}
         self._properties: dict[Term, set[str]] = {}
         self.subjects: dict[Term, set[Term]] = {}
@@ -108,6 +111,11 @@ class Reading:
             rest = self._values.get((cell, RDF["rest"]), [])
             if len(first) != 1 or len(rest) != 1 or len(found) > MEMBERS_MAX:
                 raise self.fault(node, f"has a broken list of {name}", "Each cell has one rdf:first and one rdf:rest.")
+            self._cells += 1
+            if self._cells > CELLS_MAX:
+                raise LimitError(
+                    f"{node}: the lists of the graph are too long: at most {CELLS_MAX:,} cells are looked at"
+                )
             found.append(first[0])
             cell = rest[0]
         return found

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from ontosub import Composite, Subscription
 from ontosub.cli import app
 from ontosub.composite.detector import Detector
-from ontosub.composite.join import STEPS_MAX
+from ontosub.composite.instance import EVENTS_MAX
+from ontosub.composite.work import STEPS_MAX
 from ontosub.languages.composite import parser
 from ontosub.languages.composite.tokens import TEXT_MAX
 from ontosub.model.composite import COUNT_MAX, DEPTH_MAX, NODES_MAX, OPERANDS_MAX, WINDOW_MAX
@@ -73,7 +74,7 @@ def test_every_relation_is_named():
 
 
 @pytest.mark.parametrize(
-    "limit", [COUNT_MAX, DEPTH_MAX, NODES_MAX, OPERANDS_MAX, WINDOW_MAX.days, STEPS_MAX, TEXT_MAX], ids=str
+    "limit", [COUNT_MAX, DEPTH_MAX, NODES_MAX, OPERANDS_MAX, WINDOW_MAX.days, STEPS_MAX, EVENTS_MAX, TEXT_MAX], ids=str
 )
 def test_limits_are_what_the_page_says(limit: int):
     section = PAGE[PAGE.index("## Limits") :]

@@ -67,9 +67,9 @@ def test_composed_is_what_the_detector_finds(seed):
     with TemporaryDirectory() as folder:
         pipeline = Pipeline(Path(folder), case.lateness, random)
         for number, (piece, latest) in enumerate(batches(case, random)):
-            detections, unused = pipeline.compose(number, composites, composites, piece, latest, case.lifetime)
-            assert unused == (0, 0)
-            found += detections
+            composed = pipeline.compose(number, composites, composites, piece, latest, case.lifetime)
+            assert (composed.unused, composed.overruns) == ((0, 0), {})
+            found += composed.detections
     assert shown(detections_table(found).to_pylist()) == expected(case)
 
 

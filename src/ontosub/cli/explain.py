@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 import typer
 
@@ -12,8 +11,9 @@ from ontosub.cli import options
 from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.inputs import Published, Reading
 from ontosub.cli.publishing import given_up, publish
-from ontosub.cli.results import over_budget, show_detections, waiting_object
+from ontosub.cli.results import over_budget, overruns, show_detections, waiting_object
 from ontosub.composite import CompositeMatcher, Detection, Waiting
+from ontosub.composite.moments import ticks
 from ontosub.matching import Explanation, Matcher
 from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import LimitError
@@ -47,7 +47,7 @@ def command(
       ontosub explain -o auction.ttl -s cheap.ops desktop.ttl --json
     """
 
-    moments: list[datetime] = []
+    ends: list[int] = []
 
     def show(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
         for name in matcher.matcher.subscriptions:
@@ -61,15 +61,15 @@ def command(
             if without := given_up(matcher):
                 yield over_budget(published.event, published.source, without)
         if published.event.interval is not None:
-            moments.append(published.event.interval.end)
+            ends.append(ticks(published.event.interval.end))
 
     def end(matcher: CompositeMatcher) -> Iterable[Diagnostic]:
         # Only now, so that the order of the events does not matter.
-        found = matcher.advance(max(moments)) if moments else []
+        found = matcher.detector.advance_to(max(ends)) if ends else []
         for name in matcher.detector.composites:
             detections = [each for each in found if each.subscription_id == name]
             _show(name, detections, matcher.waiting(name), as_json=as_json)
-        return ()
+        return overruns(matcher, as_json=as_json)
 
     reading = Reading(format, base, context, mapping, vocab)
     given = Given(ontology, subscription, events, folder, language, reading, strict)

@@ -13,7 +13,7 @@ from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.explain import explained
 from ontosub.cli.inputs import Published, Reading
 from ontosub.cli.publishing import given_up, publish
-from ontosub.cli.results import match_lines, match_object, over_budget, over_budget_object, show_detections
+from ontosub.cli.results import match_lines, match_object, over_budget, over_budget_object, overruns, show_detections
 from ontosub.composite import CompositeMatcher
 from ontosub.composite.moments import FOREVER
 from ontosub.matching import Explanation
@@ -51,7 +51,8 @@ def command(
     with --json also in a line of their own, {"event": …, "source": …, "over_budget": [ids]}.
 
     Composite events are shown as trees of what they are made of, with --json in lines of their own, {"subscription": …,
-    "detection": …, "bindings": …, "interval": …, "events": [ids], "constituents": …}.
+    "detection": …, "bindings": …, "interval": …, "events": [ids], "constituents": …}. Composites that would have had
+    too many combinations to try are named on standard error, with --json also as {"subscription": …, "overruns": …}.
 
     \b
     Examples:
@@ -81,6 +82,7 @@ def command(
             show_detections(matcher.detector.advance_to(FOREVER - 1), as_json=as_json)
         elif late := matcher.counters.late:
             yield _too_late(late, matcher.detector.late[-1].event_id)
+        yield from overruns(matcher, as_json=as_json)
 
     reading = Reading(format, base, context, mapping, vocab)
     given = Given(ontology, subscription, events, folder, language, reading, strict, lateness)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import typer
 
-from ontosub.composite import Detection, Waiting
+from ontosub.composite import CompositeMatcher, Detection, Waiting
+from ontosub.composite.overrun import overrun_warning
 from ontosub.model import Binding, Diagnostic, Event, Interval, Match, Severity
 from ontosub.model.terms import XSD, BlankNode, Literal, NamedNode, Term
 from ontosub.semantics.wording import term_text
@@ -101,6 +102,14 @@ def over_budget(event: Event, source: str, subscriptions: list[str]) -> Diagnost
 def over_budget_object(event: Event, source: str, subscriptions: list[str]) -> dict[str, Any]:
     """Return the same as plain JSON values."""
     return {"event": event.id, "source": source, "over_budget": subscriptions}
+
+
+def overruns(matcher: CompositeMatcher, *, as_json: bool) -> Iterator[Diagnostic]:
+    """Yield a warning for each composite that may lack detections; as JSON, also write it to standard output."""
+    for name, count in matcher.overruns.items():
+        if as_json:
+            typer.echo(json.dumps({"subscription": name, "overruns": count}))
+        yield overrun_warning(name, count)
 
 
 def match_lines(match: Match) -> list[str]:

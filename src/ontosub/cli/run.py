@@ -185,14 +185,14 @@ def _run(plan: Plan, spark: SparkSession, metrics_port: int | None, *, once: boo
         raise typer.Exit(FAILED) from error
     told = progress.now()
     if as_json:
-        totals = ("batches", "payloads", "matches", "detections", "rejects", "unused")
+        totals = ("batches", "payloads", "matches", "detections", "rejects", "unused", "overruns")
         typer.echo(json.dumps({name: getattr(told, name) for name in totals}))
     elif not quiet:
         composed = f", {told.detections:,} composite events" if told.detections else ""
         unused = f", {told.unused:,} too late or without time for composites" if told.unused else ""
-        typer.echo(
-            f"{told.payloads:,} events, {told.matches:,} matches{composed}, {told.rejects:,} rejects{unused}", err=True
-        )
+        overruns = f", {told.overruns:,} overruns of composites" if told.overruns else ""
+        counted = f"{told.payloads:,} events, {told.matches:,} matches{composed}, {told.rejects:,} rejects"
+        typer.echo(f"{counted}{unused}{overruns}", err=True)
 
 
 @contextmanager

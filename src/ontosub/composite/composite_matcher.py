@@ -74,6 +74,11 @@ class CompositeMatcher:
         standing = self.matcher.subscriptions
         if subscription.id in standing:
             raise UsageError(f"the id {subscription.id!r} is taken by a subscription: unsubscribe that one first")
+        for each in subscription.subscriptions:
+            if each.id in standing and each.id not in self._inline and standing[each.id] != each:
+                raise UsageError(
+                    f"the id {each.id!r}, of a subscription inside {subscription.id!r}, is taken by another"
+                )
         missing = sorted(name for name in subscription.subscription_ids - inline if name not in standing)
         if missing:
             raise UsageError(f"the composite {subscription.id!r} needs {missing[0]!r}: subscribe to that one first")
@@ -123,6 +128,11 @@ class CompositeMatcher:
     def waiting(self, id: str) -> list[Waiting]:
         """Return what a composite still waits for, and until when."""
         return self.detector.waiting(id)
+
+    @property
+    def overruns(self) -> dict[str, int]:
+        """For how many instances not all combinations were tried, by composite: it may lack detections."""
+        return self.detector.overruns
 
     @property
     def counters(self) -> Counters:

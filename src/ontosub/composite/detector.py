@@ -33,8 +33,8 @@ class Counters:
 
     `late` matches came after the watermark had passed them, `repeated` ones had been there already; neither was used.
     `pending` ones wait for the watermark. `live` instances are held by operators, for so many `keys`, when what is
-    outlived is forgotten. `steps` are candidates looked at; for `overruns` instances there were too many of them, and
-    not all were tried.
+    outlived is forgotten. `steps` are candidates and pairs of answers looked at; for `overruns` instances there were
+    too many of them, and not all were tried, or what came of them was too large.
     """
 
     matches: int
@@ -224,6 +224,14 @@ class Detector:
             sum(node.work.steps for node in nodes),
             sum(node.work.overruns for node in nodes),
         )
+
+    @property
+    def overruns(self) -> dict[str, int]:
+        """For how many instances not all combinations were tried, by composite; those that tried all are left out.
+
+        Such a composite may lack detections. Counts begin with the detector, or when it is restored.
+        """
+        return self._network.overruns()
 
     def _forgotten(self) -> Network:
         """Return the network without what means nothing any more."""

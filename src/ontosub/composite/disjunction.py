@@ -18,6 +18,7 @@ from ontosub.composite.machine import Behaviour, Wait
 from ontosub.composite.moments import FOREVER, ticks_of
 from ontosub.composite.stateless import Stateless
 from ontosub.composite.values import Values, from_stored
+from ontosub.composite.work import Work
 from ontosub.model.composite import Disjunction, Policy
 
 
@@ -26,7 +27,8 @@ def disjunction(pattern: Disjunction) -> Behaviour:
     where = Conditions(pattern.where)
     if pattern.window is not None:
         window, consumes = ticks_of(pattern.window), pattern.policy is Policy.CONSUME
-        return Behaviour(PairingMachine(window, where, consumes), delay=window)
+        work = Work()
+        return Behaviour(PairingMachine(window, where, consumes, work), delay=window, work=work)
 
     def passed(operand: int, instance: Instance) -> list[Instance]:
         rows = where.holding(instance.rows)
@@ -59,8 +61,8 @@ class PairingMachine:
     is to stand alone, those included that have found a partner meanwhile.
     """
 
-    def __init__(self, window: int, where: Conditions, consumes: bool) -> None:
-        self._window, self._where, self._consumes = window, where, consumes
+    def __init__(self, window: int, where: Conditions, consumes: bool, work: Work) -> None:
+        self._window, self._where, self._consumes, self._work = window, where, consumes, work
         self._held: dict[Values, dict[int, dict[int, _Single]]] = {}
         self._order: list[tuple[int, int, int, Values]] = []
         self._count = 0
@@ -106,12 +108,15 @@ class PairingMachine:
         """Yield the pairs of an instance with those that wait, the oldest first, each with the number of that one."""
         by_operand = self._held.get(values, {})
         others = [singles.items() for other, singles in by_operand.items() if other != operand]
+        limit = self._work.limit()
         for number, single in merge(*others, key=itemgetter(0)):
             waiting = single.instance
             short = instance.end - min(instance.start, waiting.start) <= self._window
             alive = instance.end <= min(waiting.expires, instance.expires)
             another = waiting.label is None or waiting.label != instance.label
-            if another and short and alive:
+            if not self._work.take(1, limit):
+                return
+            if another and short and alive and self._work.take(len(waiting.rows) * len(instance.rows) - 1, limit):
                 rows = self._where.holding(joined(waiting.rows, instance.rows))
                 if rows:
                     yield number, single, _of((single.operand, waiting), (operand, instance), rows=rows)

@@ -10,24 +10,28 @@ from typing import Any
 
 from ontosub.composite.agenda import Agenda
 from ontosub.composite.conditions import Conditions
-from ontosub.composite.instance import Instance, Rows, composed, from_plain, joined, to_plain
+from ontosub.composite.instance import Instance, Row, Rows, composed, from_plain, joined, to_plain
 from ontosub.composite.machine import Behaviour, Wait
 from ontosub.composite.moments import FOREVER, ticks_of
 from ontosub.composite.values import Values, from_stored
+from ontosub.composite.work import Work
 from ontosub.model.composite import Exclusion
 
 
 def exclusion(pattern: Exclusion) -> Behaviour:
     """Return how an exclusion is run."""
-    window, alike = ticks_of(pattern.window), pattern.operand == pattern.excluded
-    return Behaviour(ExclusionMachine(window, Conditions(pattern.where), alike), delay=window)
+    window, alike, work = ticks_of(pattern.window), pattern.operand == pattern.excluded, Work()
+    return Behaviour(ExclusionMachine(window, Conditions(pattern.where), alike, work), delay=window, work=work)
 
 
 class ExclusionMachine:
-    """Holds instances of A, with the answers that no B has excluded yet, until their windows are over."""
+    """Holds instances of A, with the answers that no B has excluded yet, until their windows are over.
 
-    def __init__(self, window: int, where: Conditions, alike: bool) -> None:
-        self._window, self._where, self._alike = window, where, alike
+    An answer that cannot be compared with all answers of a B, because there are too many, counts as excluded.
+    """
+
+    def __init__(self, window: int, where: Conditions, alike: bool, work: Work) -> None:
+        self._window, self._where, self._alike, self._work = window, where, alike, work
         self._held: dict[Values, list[tuple[Instance, Rows]]] = {}
         self._agenda = Agenda()
         self.due = FOREVER
@@ -55,15 +59,20 @@ class ExclusionMachine:
         self.due = self._agenda.due
 
     def _exclude(self, values: Values, excluding: Instance) -> None:
-        left = [(held, self._left(held, rows, excluding)) for held, rows in self._held.pop(values)]
+        limit = self._work.limit()
+        left = [(held, self._left(held, rows, excluding, limit)) for held, rows in self._held.pop(values)]
         left = [entry for entry in left if entry[1]]
         if left:
             self._held[values] = left
 
-    def _left(self, held: Instance, rows: Rows, excluding: Instance) -> Rows:
+    def _left(self, held: Instance, rows: Rows, excluding: Instance, limit: int) -> Rows:
         if held.end == excluding.end:
             return rows
-        return tuple([row for row in rows if not self._where.holding(joined((row,), excluding.rows))])
+        others = excluding.rows
+        return tuple([row for row in rows if self._work.take(len(others), limit) and not self._agrees(row, others)])
+
+    def _agrees(self, row: Row, others: Rows) -> bool:
+        return any(self._where.holding(joined((row,), (other,))) for other in others)
 
     def advance(self, moment: int) -> list[Instance]:
         """Give those whose windows are over."""

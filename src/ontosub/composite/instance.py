@@ -16,6 +16,8 @@ from ontosub.composite.moments import FOREVER
 Row: TypeAlias = dict[str, str]
 """One answer: variables, and their terms as texts. Never changed once it is made."""
 Rows: TypeAlias = tuple[Row, ...]
+EVENTS_MAX = 100_000
+"""How many events a composite is made of at most; one that is part of several constituents counts several times."""
 Key: TypeAlias = tuple[int, int, Any, str]
 """What the canonical order goes by: end, start, who it is, which of its answers. Comparable within one pattern."""
 
@@ -23,11 +25,12 @@ Key: TypeAlias = tuple[int, int, Any, str]
 class Instance:
     """An occurrence of a pattern. `expires` is the last moment at which a composite that contains it may end.
 
-    `label` is (subscription id, event id) for a primitive one, and None for a composite.
+    `label` is (subscription id, event id) for a primitive one, and None for a composite. `size` is the number of leaves
+    in the tree of its constituents. Under *reuse* they share instances, so that a few can be a very large tree.
     """
 
     # Hundreds of thousands may be held. A single answer is kept without its tuple: one object less for the collector.
-    __slots__ = ("_rows", "constituents", "end", "expires", "key", "label", "start")
+    __slots__ = ("_rows", "constituents", "end", "expires", "key", "label", "size", "start")
 
     def __init__(
         self,
@@ -47,6 +50,7 @@ class Instance:
         self.constituents = constituents
         self.expires = expires
         self.label = label
+        self.size: int = sum([part.size for part in constituents]) if constituents else 1
 
     @property
     def rows(self) -> Rows:

@@ -67,7 +67,8 @@ class _Row:
     def drop(self, count: int) -> None:
         """Let the oldest go."""
         del self.members[:count]
-        self.expires = min([member.expires for member in self.members], default=FOREVER)
+        if self.expires < FOREVER or not self.members:
+            self.expires = min([member.expires for member in self.members], default=FOREVER)
 
 
 class _Rows:
@@ -141,7 +142,7 @@ class CountingMachine(_Rows):
 
     def forget(self, moment: int) -> None:
         """Forget members that nothing can follow in time."""
-        latest, gone = 0, []
+        latest, gone = -FOREVER, []
         for values, row in self._rows.items():
             last = self._last(row)
             if last <= moment:

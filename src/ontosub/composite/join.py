@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from ontosub.composite.conditions import Conditions
 from ontosub.composite.fading import Fading
 from ontosub.composite.instance import Instance, Rows, composed, from_plain, joined, to_plain
-from ontosub.composite.machine import Wait, Work
+from ontosub.composite.machine import Wait
 from ontosub.composite.moments import FOREVER
 from ontosub.composite.values import Values, from_stored
-
-STEPS_MAX = 100_000
-"""How many candidates may be looked at for one instance: a condition that nothing meets must not cost everything."""
+from ontosub.composite.work import Work
 
 Fits = Callable[[Instance, Instance], bool]
 
@@ -71,13 +70,16 @@ class Plan:
 class JoinMachine:
     """Holds instances, those of each operand by themselves.
 
-    `_used` are those that were used up at this moment: they may still come under another name.
+    `_used` are the matches that were used up at the moment `_used_at`: they may still come under another name.
+    `_is_mixed` says that some instance is outlived before one that came earlier.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._held: list[dict[Values, list[Instance]]] = [{} for _ in plan.positions]
-        self._used: list[tuple[Values, Instance]] = []
+        self._used: set[tuple[Values, tuple[str, str] | None]] = set()
+        self._used_at = 0
+        self._is_mixed = False
         self._fading = Fading()
         self.due = FOREVER
 
@@ -105,6 +107,7 @@ class JoinMachine:
             if held is None:
                 self._held[operand][values] = [instance]
             else:
+                self._is_mixed |= plan.last(instance) < plan.last(held[-1])
                 held.append(instance)
             if self._fading.hold(plan.last(instance)):
                 self.forget(instance.end - 1)
@@ -131,14 +134,15 @@ class JoinMachine:
         return [composed(constituents, rows)]
 
     def _is_used(self, values: Values, instance: Instance) -> bool:
-        if self._used[0][1].end != instance.end:
-            self._used = []
-        return any(whose == values and _same(instance, used) for whose, used in self._used)
+        if self._used_at != instance.end:
+            self._used = set()
+        return (values, instance.label) in self._used
 
     def _consume(self, values: Values, constituents: tuple[Instance, ...], newest: Instance) -> None:
         """Use up the constituents; the newest is not held yet."""
         if self._plan.renamed:
-            self._used += [(values, used) for used in constituents if used.end == newest.end]
+            self._used_at = newest.end
+            self._used.update((values, used.label) for used in constituents if used.end == newest.end and used.label)
         for operand, used in zip(self._plan.operand_of, constituents, strict=True):
             for held in self._held if self._plan.renamed else self._held[operand : operand + 1]:
                 others = held.get(values, [])
@@ -167,6 +171,8 @@ class JoinMachine:
         held, last = self._held[operand].get(values), self._plan.last
         if held is None:
             return []
+        if self._is_mixed:
+            held[:] = [each for each in held if last(each) >= end]
         outlived = 0
         while outlived < len(held) and last(held[outlived]) < end:
             outlived += 1
@@ -177,19 +183,19 @@ class JoinMachine:
 
     def _pairs(self, values: Values, instance: Instance, position: int) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield the pairs of the instance at a position with one that is held, the oldest first."""
-        plan, end = self._plan, instance.end
-        fits, last = plan.fits, plan.last
-        for steps, other in enumerate(self._candidates(values, plan.operand_of[1 - position], end), 1):
-            plan.work.steps += 1
-            if steps > STEPS_MAX:
-                plan.work.overruns += 1
+        plan, fits, work = self._plan, self._plan.fits, self._plan.work
+        limit = work.limit()
+        for other in self._candidates(values, plan.operand_of[1 - position], instance.end):
+            if not work.take(1, limit):
                 return
-            if last(other) < end:
-                continue
             pair = (instance, other) if position == 0 else (other, instance)
             if (fits is not None and not fits(*pair)) or (plan.renamed and _same(*pair)):
                 continue
-            rows = self._joined(pair[0].rows, pair[1].rows)
+            left, right = pair[0].rows, pair[1].rows
+            more = len(left) * len(right) - 1
+            if more and not work.take(more, limit):
+                continue
+            rows = self._joined(left, right)
             if plan.where:
                 rows = plan.where.holding(rows)
             if rows:
@@ -204,23 +210,18 @@ class JoinMachine:
         self, values: Values, instance: Instance, position: int
     ) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield what the instance at a position completes: for the first operand the oldest first, then the next."""
-        plan, steps = self._plan, [0]
+        plan = self._plan
         if plan.is_chain:
             self._drop_dead(values)
         choices = [
             [instance] if each == position else self._candidates(values, operand, instance.end)
             for each, operand in enumerate(plan.operand_of)
         ]
-        if not all(choices):
-            return
-        try:
-            yield from self._extended((), ({},), choices, position, steps)
-        finally:
-            plan.work.steps += steps[0]
-            plan.work.overruns += steps[0] > STEPS_MAX
+        if all(choices):
+            yield from self._extended((), ({},), choices, position, plan.work.limit())
 
     def _extended(
-        self, chosen: tuple[Instance, ...], rows: Rows, choices: list[list[Instance]], position: int, steps: list[int]
+        self, chosen: tuple[Instance, ...], rows: Rows, choices: list[list[Instance]], position: int, limit: int
     ) -> Iterator[tuple[tuple[Instance, ...], Rows]]:
         """Yield what becomes of the constituents chosen so far, with one of the choices for each further position."""
         at = len(chosen)
@@ -229,17 +230,19 @@ class JoinMachine:
             if passed:
                 yield chosen, passed
             return
-        end = choices[position][0].end
+        newest, work = choices[position][0] if at != position else None, self._plan.work
         for candidate in choices[at]:
-            steps[0] += 1
-            if steps[0] > STEPS_MAX:
+            if not work.take(1, limit):
                 return
-            if self._plan.last(candidate) < end:
+            if not self._may_follow(chosen, candidate, newest):
                 continue
-            if self._may_follow(chosen, candidate, choices[position][0] if at != position else None):
-                merged = self._joined(rows, candidate.rows)
-                if merged:
-                    yield from self._extended((*chosen, candidate), merged, choices, position, steps)
+            others = candidate.rows
+            more = len(rows) * len(others) - 1
+            if more and not work.take(more, limit):
+                continue
+            merged = self._joined(rows, others)
+            if merged:
+                yield from self._extended((*chosen, candidate), merged, choices, position, limit)
 
     def _may_follow(self, chosen: tuple[Instance, ...], candidate: Instance, newest: Instance | None) -> bool:
         """Say whether the candidate can be the next constituent after those chosen."""
@@ -260,7 +263,7 @@ class JoinMachine:
 
     def forget(self, moment: int) -> None:
         """Forget what can no longer become part of a composite."""
-        plan, left, latest = self._plan, 0, 0
+        plan, left, latest = self._plan, 0, -FOREVER
         last, first = plan.last, moment - plan.window
         for held in self._held:
             gone = []
@@ -278,6 +281,7 @@ class JoinMachine:
                     gone.append(values)
             for values in gone:
                 del held[values]
+        self._is_mixed &= left > 0
         self._fading.looked(left, latest)
         self.due = self._fading.due
 
@@ -313,6 +317,8 @@ class JoinMachine:
             held.clear()
         for operand, values, others in state:
             self._held[operand][from_stored(values)] = list(map(from_plain, others))
+            ends = list(map(self._plan.last, self._held[operand][from_stored(values)]))
+            self._is_mixed |= any(later < sooner for sooner, later in pairwise(ends))
         self.forget(-FOREVER)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ontosub.composite.instance import Instance
 from ontosub.composite.moments import FOREVER
 from ontosub.composite.values import Values
+from ontosub.composite.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,6 @@ class Machine(Protocol):
     def restore(self, state: list[Any]) -> None:
         """Hold what a state says, and nothing else."""
         ...
-
-
-@dataclass(slots=True)
-class Work:
-    """What an operator has done: candidates looked at, and instances for which there were too many of them."""
-
-    steps: int = 0
-    overruns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

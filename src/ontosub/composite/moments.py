@@ -1,4 +1,8 @@
-"""Moments and durations as whole microseconds, which is how the detector counts."""
+"""Moments and durations as whole microseconds, which is how the detector counts.
+
+Differences of datetimes that share a time zone are those of wall clocks in Python, and wrong by an hour when summer
+time begins or ends. Microseconds since 1970 are counted in UTC. So nothing above this module computes with datetimes.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,19 @@ UNBOUNDED = 2 * FOREVER
 """A window that never ends, whenever it began."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST = datetime.max.replace(tzinfo=UTC)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def ticks(moment: datetime) -> int:
     """Return the microseconds since 1970. Raises UsageError for a moment without a time zone."""
     if moment.tzinfo is None:
         raise UsageError(f"{moment} has no time zone: give it one, for example tzinfo=UTC")
-    since = moment - _EPOCH
+    since = moment - _EPOCH  # in UTC: either the time zones differ, or both are UTC
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-LAST = ticks(_LAST)
-"""The last moment of the calendar."""
+FIRST, LAST = ticks(_FIRST), ticks(_LAST)
+"""The first and the last moment of the calendar, in UTC. A time zone may put a moment up to a day beyond."""
 
 
 def ticks_of(duration: timedelta) -> int:
@@ -34,11 +38,13 @@ def ticks_of(duration: timedelta) -> int:
 
 
 def moment_of(ticks: int) -> datetime:
-    """Return the moment, or the last one of the calendar."""
-    try:
-        return _EPOCH + timedelta(microseconds=ticks)
-    except OverflowError:
-        return _LAST
+    """Return the moment; of one outside of the calendar, the first or the last of the calendar."""
+    return _EPOCH + timedelta(microseconds=in_calendar(ticks))
+
+
+def in_calendar(ticks: int) -> int:
+    """Return the moment of the calendar that is nearest."""
+    return min(max(ticks, FIRST), LAST)
 
 
 def interval_of(start: int, end: int) -> Interval:

@@ -293,6 +293,16 @@ class Network:
             self._deliver(instance, node, found)
         self._schedule(node)
 
+    def overruns(self) -> dict[str, int]:
+        """Return how many overruns the operators of each composite had, without the composites that had none.
+
+        An operator that several composites share counts for each of them.
+        """
+        if not any(node.work.overruns for node in self._nodes.values()):
+            return {}
+        counted = {name: sum(node.work.overruns for _, node in self._operators(name)) for name in self._composites}
+        return {name: count for name, count in counted.items() if count}
+
     def forget(self, watermark: int) -> None:
         """Forget all that means nothing any more, so that what is told and stored is exact."""
         for node in self._nodes.values():
@@ -327,11 +337,16 @@ class Network:
 
     def waiting(self, composite_id: str) -> Iterator[tuple[EventPattern, Row, Wait]]:
         """Yield what the operators of a composite subscription hold and wait for, the outermost operator first."""
+        for pattern, node in self._operators(composite_id):
+            for row, wait in node.waiting():
+                yield pattern, row, wait
+
+    def _operators(self, composite_id: str) -> Iterator[tuple[EventPattern, Node]]:
+        """Yield the operators of a composite subscription, each once, the outermost first."""
         composite, origin = self._composites[composite_id]
         for pattern in dict.fromkeys(walk(composite.pattern)):
             if (pattern, origin) in self._nodes:
-                for row, wait in self._nodes[pattern, origin].waiting():
-                    yield pattern, row, wait
+                yield pattern, self._nodes[pattern, origin]
 
 
 def _leaf(node: Node, operand: int, number: int, name: str | None) -> _Leaf:

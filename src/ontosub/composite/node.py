@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from ontosub.composite.instance import Instance, Key, Row, from_plain, to_plain
+from ontosub.composite.instance import EVENTS_MAX, Instance, Key, Row, from_plain, to_plain
 from ontosub.composite.machine import Behaviour, Wait
 from ontosub.composite.moments import FOREVER
 from ontosub.composite.values import divided, row_of
@@ -57,7 +57,16 @@ class Node:
                 self.inbox = inbox[number:]
                 break
             found += self.feed(entry[2], entry[4])
-        return found + self.machine.advance(moment) if self.machine.due <= moment else found
+        if self.machine.due <= moment:
+            found += self.machine.advance(moment)
+        # A leaf has operands of one event each, and no more of them than there may be.
+        return found if self.is_leaf else self._small(found)
+
+    def _small(self, found: list[Instance]) -> list[Instance]:
+        """Return the instances that are not too large; each of the others is an overrun."""
+        small = [instance for instance in found if instance.size <= EVENTS_MAX]
+        self.work.overruns += len(found) - len(small)
+        return small
 
     def due(self) -> int:
         """Return the watermark at which there is something to do next."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ontosub.composite.detection import Detection
 from ontosub.composite.detector import Detector, scoped_row
 from ontosub.composite.instance import Row, Rows
-from ontosub.composite.moments import LAST
+from ontosub.composite.moments import in_calendar
 from ontosub.matching.batch import MATCHES
 
 DETECTIONS = pa.schema(
@@ -37,8 +37,8 @@ def table_of(detections: Sequence[Detection]) -> pa.Table:
         [detection.subscription_id for detection in detections],
         [detection.key for detection in detections],
         [[_shown(row) for row in instance.rows] for instance in instances],
-        pa.array([min(instance.start, LAST) for instance in instances], DETECTIONS.field("time_start").type),
-        pa.array([min(instance.end, LAST) for instance in instances], DETECTIONS.field("time_end").type),
+        pa.array([in_calendar(instance.start) for instance in instances], DETECTIONS.field("time_start").type),
+        pa.array([in_calendar(instance.end) for instance in instances], DETECTIONS.field("time_end").type),
         [list(detection.event_ids) for detection in detections],
         [json.dumps(detection.tree.to_dict(), ensure_ascii=False) for detection in detections],
     ]

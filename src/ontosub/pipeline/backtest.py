@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from ontosub.composite import Detection, Detector
 from ontosub.composite.moments import FOREVER
+from ontosub.composite.overrun import overrun_warning
 from ontosub.composite.table import Fed, feed, latest_of, spans_of, table_of
 from ontosub.model.composite import Composite
 from ontosub.pipeline.checkpoint import State
@@ -72,8 +73,11 @@ def backtest(plan: Plan, spark: SparkSession, folder: Path, *, samples: int, say
             for piece in file.iter_batches():
                 tally.add(piece, _sample)
     if composites:
-        found, unused = _detected(composites, plan.timing, [staging / name for name in outcome.operands_files])
-        outcome = replace(outcome, detections=len(found), untimed=unused.untimed)
+        files = [staging / name for name in outcome.operands_files]
+        found, unused, overruns = _detected(composites, plan.timing, files)
+        outcome = replace(outcome, detections=len(found), untimed=unused.untimed, overruns=overruns)
+        for name, count in overruns.items():
+            say(overrun_warning(name, count))
         for piece in table_of(found).to_batches():
             tally.add(piece, _composite_sample)
     fired = [Fired(each, count, tally.shown.get(each, [])) for each, count in tally.counted.most_common()]
@@ -91,7 +95,8 @@ def _detected(composites: Mapping[str, Composite], timing: Timing, files: Iterab
         untimed += feed(detector, piece).untimed
         latest = latest_of(piece)
         found += detector.advance_to(latest - 1) if latest is not None else []
-    return Composed([*found, *detector.advance_to(FOREVER - 1)], Fed(0, untimed))
+    found += detector.advance_to(FOREVER - 1)
+    return Composed(found, Fed(0, untimed), detector.overruns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from time import perf_counter
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
+from ontosub.composite.overrun import overrun_warning
 from ontosub.composite.table import table_of
 from ontosub.disk import sync
 from ontosub.pipeline.composing import Composing, Operands
 from ontosub.pipeline.delivering import Delivering
 from ontosub.pipeline.snapshots import Snapshots
 from ontosub.pipeline.staging import Outcome, Staging
-from ontosub.pipeline.standing import Standing
+from ontosub.pipeline.standing import Say, Standing
 from ontosub.pipeline.work import Work
 from ontosub.spark.payloads import Options
 from ontosub.spark.sources import Read
@@ -43,6 +44,7 @@ class Batches:
     bindings: bool
     read: Read | None
     on_done: Callable[[Done], None]
+    say: Say
     clock: Callable[[], float] = perf_counter
 
     def process(self, frame: DataFrame, batch: int) -> None:
@@ -60,8 +62,10 @@ class Batches:
         work = Work(self.snapshots.pin(), self.options, self.bindings, str(folder), self.read, operands)
         outcome = work.done(frame)
         files = [folder / name for name in outcome.operands_files]
-        found, unused = self.composing.compose(batch, composites, files, outcome.latest)
-        outcome = replace(outcome, detections=len(found), late=unused.late, untimed=unused.untimed)
+        found, unused, overruns = self.composing.compose(batch, composites, files, outcome.latest)
+        outcome = replace(outcome, detections=len(found), late=unused.late, untimed=unused.untimed, overruns=overruns)
+        for name, count in overruns.items():
+            self.say(overrun_warning(name, count))
         if found:
             path = folder / "detections.parquet"
             pq.write_table(table_of(found), path)

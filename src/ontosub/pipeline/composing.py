@@ -41,10 +41,11 @@ class Operands:
 
 
 class Composed(NamedTuple):
-    """What has been detected, and how many matches were not used."""
+    """What has been detected, how many matches were not used, and the overruns of each composite that had any."""
 
     detections: list[Detection]
     unused: Fed
+    overruns: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Composing:
         live, self._live = self._live, None  # until all is stored
         if not composites:
             self._history.end(batch)
-            return Composed([], Fed(0, 0))
+            return Composed([], Fed(0, 0), {})
         if live is not None and live[0] == batch - 1:
             detector, has_changed = live[1], False
         else:
@@ -116,8 +117,10 @@ class Composing:
 
 
 def _taken(detector: Detector, matches: pa.Table, watermark: int | None) -> Composed:
-    unused = feed(detector, matches)
-    return Composed([] if watermark is None else detector.advance_to(watermark), unused)
+    former, unused = detector.overruns, feed(detector, matches)
+    found = [] if watermark is None else detector.advance_to(watermark)
+    overruns = {name: count - former.get(name, 0) for name, count in detector.overruns.items()}
+    return Composed(found, unused, {name: count for name, count in overruns.items() if count})
 
 
 def matches_in(files: Iterable[Path]) -> pa.Table:

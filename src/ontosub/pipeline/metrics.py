@@ -9,10 +9,11 @@ from ontosub.pipeline.batches import Done
 
 
 class Metrics:
-    """The metrics of one pipeline, each with its name as the label `pipeline`."""
+    """The metrics of one pipeline, each with its name as the label `pipeline`; overruns also by `composite`."""
 
     def __init__(self, pipeline: str) -> None:
         self.registry = CollectorRegistry()
+        self._pipeline = pipeline
 
         def counter(name: str, told: str) -> Counter:
             return Counter(f"ontosub_{name}", told, ["pipeline"], registry=self.registry).labels(pipeline)
@@ -23,6 +24,12 @@ class Metrics:
         self._detections = counter("detections", "Composite events that were delivered")
         self._late = counter("late", "Matches that came too late for composites")
         self._untimed = counter("untimed", "Matches that composites could not use, because they have no time")
+        self._overruns = Counter(
+            "ontosub_overruns",
+            "Instances for which a composite did not try all combinations: it may lack detections",
+            ["pipeline", "composite"],
+            registry=self.registry,
+        )
         self._seconds = Histogram(
             "ontosub_batch_seconds", "How long micro-batches take", ["pipeline"], registry=self.registry
         ).labels(pipeline)
@@ -46,6 +53,8 @@ class Metrics:
         self._detections.inc(done.outcome.detections)
         self._late.inc(done.outcome.late)
         self._untimed.inc(done.outcome.untimed)
+        for name, count in done.outcome.overruns.items():
+            self._overruns.labels(self._pipeline, name).inc(count)
         self._seconds.observe(done.seconds)
 
     def lag(self, events: int | None) -> None:

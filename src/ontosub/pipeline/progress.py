@@ -17,7 +17,11 @@ _RECENT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """Where a pipeline stands. `unused` matches came too late for composites, or had no time."""
+    """Where a pipeline stands.
+
+    `unused` matches came too late for composites, or had no time. For `overruns` instances a composite did not try all
+    combinations.
+    """
 
     batches: int
     payloads: int
@@ -25,6 +29,7 @@ class Standings:
     detections: int
     rejects: int
     unused: int
+    overruns: int
     payloads_per_s: float
     matches_per_s: float
     batch_s: float
@@ -38,6 +43,7 @@ class Standings:
             *([f"{self.detections:,} composite events"] if self.detections else []),
             f"{self.rejects:,} rejects",
             *([f"{self.unused:,} too late or without time"] if self.unused else []),
+            *([f"{self.overruns:,} overruns of composites"] if self.overruns else []),
             f"batch {self.batches:,}: {self.batch_s:.2f} s",
             *([f"lag {self.lag:,}"] if self.lag is not None else []),
         ]
@@ -51,6 +57,7 @@ class Progress:
         self._clock = clock
         self._recent: deque[tuple[float, int, int]] = deque([(clock(), 0, 0)])
         self._batches = self._payloads = self._matches = self._detections = self._rejects = self._unused = 0
+        self._overruns = 0
         self._batch_s = 0.0
 
     def add(self, done: Done) -> None:
@@ -62,6 +69,7 @@ class Progress:
         self._detections += outcome.detections
         self._rejects += outcome.rejects
         self._unused += outcome.late + outcome.untimed
+        self._overruns += sum(outcome.overruns.values())
         self._batch_s = done.seconds
         self._recent.append((now, self._payloads, self._matches))
         while len(self._recent) > 2 and self._recent[1][0] < now - _RECENT_S:
@@ -78,6 +86,7 @@ class Progress:
             self._detections,
             self._rejects,
             self._unused,
+            self._overruns,
             (self._payloads - payloads) / seconds,
             (self._matches - matches) / seconds,
             self._batch_s,

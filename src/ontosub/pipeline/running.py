@@ -84,6 +84,7 @@ class Running:
             plan.bindings,
             read,
             self._on_done,
+            self._say,
         )
 
     def _started(self, frame: DataFrame, batches: Batches, state: State, *, once: bool) -> StreamingQuery:

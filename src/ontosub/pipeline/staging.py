@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ class Outcome:
     """What became of a micro-batch: names of files in its folder, and how many rows went in and came out.
 
     `operands_files` are matches that composites are made of; `late` ones of them came too late, `untimed` ones had no
-    time, and neither were used. `latest` is when the last match ends, in microseconds since 1970.
+    time, and neither were used. `latest` is when the last match ends, in microseconds since 1970. `overruns` says, by
+    the composite's id, for how many instances not all combinations were tried.
     """
 
     matches_files: tuple[str, ...]
@@ -39,6 +40,7 @@ class Outcome:
     detections: int = 0
     late: int = 0
     untimed: int = 0
+    overruns: dict[str, int] = field(default_factory=dict)
 
 
 class Staging:

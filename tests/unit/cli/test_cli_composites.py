@@ -29,7 +29,7 @@ def stream(*events: str) -> str:
 @pytest.fixture
 def alarms(tmp_path: Path) -> Path:
     """Return a folder with subscriptions to smoke and heat, a composite of them, and a fire; heat is read first."""
-    classes = " ".join(f":{name} a <{OWL}Class> ." for name in ("Smoke", "Heat", "Noise"))
+    classes = " ".join(f":{name} a <{OWL}Class> ." for name in ("Smoke", "Heat", "Noise", "Bell"))
     files = {
         "ontology/alarms.ttl": f"@prefix : <http://example.org/> . {classes} :room a <{OWL}ObjectProperty> .",
         "subscriptions/smoke.rq": f"{PREFIX} SELECT ?room {{ ?e a :Smoke ; :room ?room }}",
@@ -226,6 +226,40 @@ def test_a_composite_whose_inner_subscription_is_given_up_is_named(alarms, monke
     monkeypatch.setattr("ontosub.composite.composite_matcher.Matcher", Impatient)
     write(alarms, fire=INLINE)
     assert "the event heat-5 was given up for fire: it would take too long" in run(command, "--folder", alarms).stderr
+
+
+@pytest.fixture
+def crowded(alarms) -> str:
+    """Return alarms of many rooms; the composite `same` asks for three of one room, among 216,000 combinations."""
+    write(
+        alarms,
+        same=f"""{PREFIX} smoke(?room as ?a) and heat(?room as ?b)
+        and sparql {{ SELECT ?c {{ ?e a :Noise ; :room ?c }} }}
+        and sparql {{ ASK {{ ?e a :Bell }} }} where ?a = ?b && ?b = ?c""",
+    )
+    kinds = ("Smoke", "Heat", "Noise")
+    rooms = [event(kind, second, f"{kind}{second}") for kind in kinds for second in range(59)]
+    return stream(*rooms, *(event(kind, 59, "last") for kind in kinds), event("Bell", 59))
+
+
+class TestOverruns:
+    def test_a_composite_that_did_not_try_all_combinations_is_named(self, alarms, crowded):
+        result = streamed(alarms, events=crowded)
+        assert "same: detected" not in result.stdout
+        assert result.exit_code == 0
+        assert result.stderr == (
+            "warning: the composite same may lack detections: for 1 instance, not all combinations were tried\n"
+            "hint: Make it more selective: with a shorter window, shared variables, or conditions on single operands.\n"
+        )
+        assert streamed(alarms, "--strict", events=crowded).exit_code == 2
+
+    def test_json_has_a_line_of_it(self, alarms, crowded):
+        lines = map(json.loads, streamed(alarms, "--json", events=crowded).stdout.splitlines())
+        assert [line for line in lines if "overruns" in line] == [{"subscription": "same", "overruns": 1}]
+
+    def test_explaining_says_so_too(self, alarms, crowded):
+        given = ("-o", alarms / "ontology", "-s", alarms / "subscriptions", "-", "--format", "cloudevents-batch")
+        assert "the composite same may lack detections" in run("explain", *given, input=crowded).stderr
 
 
 class TestStrict:

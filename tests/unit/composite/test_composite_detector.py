@@ -7,7 +7,7 @@ import pytest
 from watching import NAMES, ZERO, at, composite, match, told
 
 from ontosub import Composite, CompositeMatcher, Detector, Event, Match, Ontology, Subscription
-from ontosub.composite import join
+from ontosub.composite import work
 from ontosub.composite.rdf import from_graph, to_graph
 from ontosub.languages.composite.graphs import Writing
 from ontosub.model.composite import Composite as Value
@@ -218,7 +218,7 @@ def test_a_match_touches_only_what_concerns_it():
 
 
 def test_a_condition_that_nothing_meets_has_a_limit(monkeypatch):
-    monkeypatch.setattr(join, "STEPS_MAX", 1000)
+    monkeypatch.setattr(work, "STEPS_MAX", 1000)
     detector = Detector()
     detector.subscribe(composite("a(?v) and b(?v as ?w) and c(?v as ?u) where ?v + ?w + ?u < 0"))
     for second in range(60):
@@ -226,7 +226,96 @@ def test_a_condition_that_nothing_meets_has_a_limit(monkeypatch):
             detector.feed(match(name, second))
     detector.advance(at(100))
     assert 0 < detector.counters.overruns < 180
-    assert detector.counters.steps <= 180 * 1001
+    assert detector.counters.steps <= 180 * 1000
+
+
+MANY = [{"v": number} for number in range(400)]
+"""So many answers that those of two matches make more pairs than may be tried."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a(?v as ?l) and b(?v as ?r)",
+        "a(?v as ?l) before b(?v as ?r) reuse",
+        "a(?v as ?l) before b(?v as ?r) before c()",
+        "(a(?v as ?l) or b(?v as ?r)) within 1 h reuse",
+    ],
+)
+def test_answers_are_not_multiplied_without_bound(text):
+    """What is too much for one pair takes nothing from the others."""
+    detector = Detector()
+    detector.subscribe(composite(text))
+    for each in (match("a", 1, None, *MANY), match("a", 2), match("b", 3, None, *MANY), match("c", 4)):
+        detector.feed(each)
+    found = detector.advance(at(10_000))
+    assert ("a2", "b3") in {events[:2] for events in told(found)}
+    assert all(len(each.bindings) <= 400 for each in found)
+    assert detector.overruns == {"t": 1}
+    assert detector.counters.steps < 2000
+
+
+def test_what_cannot_be_compared_with_all_answers_counts_as_excluded(monkeypatch):
+    monkeypatch.setattr(work, "STEPS_MAX", 2000)
+    detector = Detector()
+    detector.subscribe(composite("a(?v as ?l) and not b(?v as ?r) within 1 h where ?l + 1000 = ?r"))
+    for each in (match("a", 1, None, *MANY), match("b", 2, None, *MANY)):
+        detector.feed(each)
+    [found] = detector.advance(at(10_000))
+    assert len(found.bindings) == 2000 // 400  # so many were compared
+    assert detector.overruns == {"t": 1}
+
+
+def test_a_few_events_are_not_a_tree_without_bound():
+    """Each level takes the ten latest of the level below: of 60 events a tree of a million leaves would be made."""
+    text = "a"
+    for _ in range(6):
+        text = f"({text} times 10 reuse)"
+    detector = Detector()
+    detector.subscribe(composite(text))
+    for second in range(60):
+        detector.feed(match("a", second))
+    assert detector.advance(at(100)) == []
+    assert detector.overruns == {"t": 6}
+
+
+def test_what_is_tried_does_not_depend_on_what_was_forgotten(monkeypatch):
+    """Lifetimes differ, so some that came later are outlived sooner: restored, a detector does not hold these."""
+    monkeypatch.setattr(work, "STEPS_MAX", 30)
+    asked = composite("a(?v as ?l) and b(?v as ?r) and c(?v as ?s) where ?l + ?r + ?s > 60")
+    whole, cut = Detector(), Detector()
+    for detector in (whole, cut):
+        detector.subscribe(asked)
+    found = []
+    for number in range(120):
+        each = match("aabbc"[number * 7 % 5], number, None, {"v": number % 40})
+        for detector in (whole, cut):
+            detector.feed(each, lifetime=timedelta(seconds=3 + number * 13 % 50))
+        found += [(told(whole.advance(at(number))), told(cut.advance(at(number))))]
+        cut = Detector.restored(json.loads(json.dumps(cut.state())), {"t": asked})
+    assert [one for one, _ in found] == [other for _, other in found]
+    assert any(one for one, _ in found)
+    assert whole.overruns["t"] > 0
+
+
+def test_what_was_not_tried_is_said_of_each_composite_that_it_concerns():
+    matcher = CompositeMatcher(lateness=None)
+    for each in NAMES.values():
+        matcher.subscribe(each)
+    sums = "a(?v as ?l) and b(?v as ?r) and c() where ?l + ?r = 1198"
+    for name, text in (("sums", sums), ("above", f"({sums}) before a()"), ("pairs", "a(?x) and b(?x)")):
+        matcher.subscribe(composite(text, name))
+    for number in range(400):
+        for name in "ab":
+            matcher.detector.feed(match(name, number, None, {"x": number, "v": 200 + number}))
+    matcher.detector.feed(match("c", 1000))
+    assert matcher.overruns == {}
+    found = matcher.advance(at(2000))
+    assert {each.subscription_id for each in found} == {"pairs"}  # what fits comes last of 160,000 combinations
+    assert matcher.overruns == matcher.detector.overruns == {"sums": 1, "above": 1}
+    matcher.unsubscribe("sums")
+    assert matcher.overruns == {"above": 1}
+    assert matcher.counters.overruns == 1
 
 
 PREFIX = "PREFIX : <urn:> "
@@ -239,6 +328,18 @@ def event(kind: str, second: float, room: str = "kitchen", **options) -> Event:
 
 def alarm(kind: str) -> Subscription:
     return Subscription.parse(f"{PREFIX}SELECT ?room {{ ?e a :{kind} ; :room ?room }}", id=kind.lower())
+
+
+def test_nobody_takes_the_place_of_a_subscription_inside_a_composite():
+    matcher = CompositeMatcher()
+    inside = Composite.parse("sparql { ASK { ?e a <urn:Smoke> } } times 1", id="t")
+    [name] = inside.subscription_ids
+    matcher.subscribe(Subscription.parse("ASK { ?e a <urn:Heat> }", id=name))
+    with pytest.raises(UsageError, match="of a subscription inside 't', is taken by another"):
+        matcher.subscribe(inside)
+    assert not matcher.detector.composites
+    matcher.unsubscribe(name)
+    matcher.subscribe(inside)
 
 
 def test_events_are_published_and_composites_detected():

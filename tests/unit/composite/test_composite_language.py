@@ -1,16 +1,17 @@
 """The language of composite subscriptions: what is read, what is refused and where, and that printing is undone."""
 
-from dataclasses import replace
+import re
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyoxigraph import RdfFormat, parse
 from watching import NAMES, composite
 
 from composite_generators import Drawing, patterns
 from ontosub import Composite, Ontology, Subscription, on
-from ontosub.languages.composite import from_graph, parse_all, parse_each, to_graph, to_text, vocabulary
+from ontosub.languages.composite import from_graph, graphs, inline, parse_all, parse_each, to_graph, to_text, vocabulary
 from ontosub.languages.composite.durations import duration_text, parse_duration
 from ontosub.languages.composite.graphs import Writing
 from ontosub.languages.composite.tokens import TEXT_MAX
@@ -60,7 +61,17 @@ KNOWN = {name: Subscription.parse("SELECT ?x ?v { ?e <urn:x> ?x ; <urn:v> ?v }",
         ("a before b and c", "(a before b) and c"),
         ("a before b before c within 5s", "(a before b before c) within 5s"),
         ("a and b before c within 5s", "a and (b before c within 5s)"),
-        ("a before (b and c) within 5s", "a before (b and c) within 5 s"),
+        ("a before (b and c) within 5s", "a before (b and c within 5s)"),
+        ("a before (b and c) where 1 < 2 reuse", "a before (b and c where 1 < 2 reuse)"),
+        ("a before (b and c)_5s reuse before d-1 within 9s", "a before (b and c within 5s reuse) before d-1 within 9s"),
+        ("a before (b) within 5s", "a before (b within 5s)"),
+        ("a before ((b and c)) within 5s", "a before (((b and c)) within 5s)"),
+        ("a before b(?x) within 5s", "(a before b(?x)) within 5s"),
+        ("a and (b or c) times 2 within 5s", "a and ((b or c) times 2 within 5s)"),
+        ("(a and b) times 2 reuse", "((a and b) times 2) reuse"),
+        ("a and (b times 2) reuse", "a and (b times 2 reuse)"),
+        ("(not (a or b)) within 5s", "(not (a or b))_5s"),
+        ("(a - (b or c)) within 5s", "(a and not (b or c))_5s"),
         ("a before b within 5s and c within 9s", "(a before b within 5s) and c within 9s"),
         ("a and b and not c within 5s", "(a and b) and not c within 5s"),
         ('"a" and b # a comment', "a and b"),
@@ -107,6 +118,12 @@ def test_a_query_with_a_residual_has_its_projected_variables():
 REFUSED = [
     ("not a", (1, 1), '"not" needs a window', "within 10 min"),
     ("b or\n  a and not b", (2, 5), '"and not" needs a window', "within 10 min"),
+    ("not (a or b) within 5s", (1, 1), '"not" needs a window', "(not (B or C)) within 10 min"),
+    ("a and not (b or c) within 5s", (1, 3), '"and not" needs a window', "(A and not (B or C)) within 10 min"),
+    ("(a before b reuse) consume", (1, 20), "consume does not belong to restrict", "consumes nothing"),
+    ("a and b per only ()", (1, 3), "per does not belong to and", "times and not"),
+    ("a times 2 per only () per ?x", (1, 23), "there is a second per", "once"),
+    ("a times 2 per ()", (1, 15), 'unexpected "()"', "a variable"),
     ("a times *", (1, 3), "an open iteration needs a window", "within"),
     ("a before b where ?q > 1", (1, 18), "?q is never bound", "?v, ?x"),
     ("a times 3 where ?v > 1", (1, 17), "?v is never bound", "per ?v"),
@@ -277,26 +294,21 @@ def test_a_limit_of_an_inline_subscription_is_told_where_it_stands():
         Composite.parse(text, id="c", names=KNOWN)
 
 
-def without_per(pattern):
-    """Return the pattern as it would be if nothing was taken per variable: reading adds to that (V1)."""
-    match pattern:
-        case Negation() | Iteration():
-            return replace(pattern, operand=without_per(pattern.operand), per=(), where=())
-        case Exclusion():
-            return replace(pattern, operand=without_per(pattern.operand), excluded=without_per(pattern.excluded))
-        case Restriction():
-            return replace(pattern, operand=without_per(pattern.operand))
-        case Primitive():
-            return pattern
-    return replace(pattern, operands=tuple(map(without_per, pattern.operands)))
+def test_what_a_named_composite_leaves_inside_stays_there_when_it_is_printed():
+    three = composite("a times 3", "three")
+    outer = Composite.parse("three and b(?x)", id="outer", names={**NAMES, "three": three})
+    assert to_text(outer.pattern) == "(a(?v, ?x) times 3 per only ()) and b(?x)"
+    assert composite(to_text(outer.pattern)).pattern == outer.pattern
+    some = composite("(not a within 5s per only ?x) and b").pattern
+    assert some.operands[0].per == ("x",)
+    assert to_text(some) == "(not a(?v, ?x) within 5 s per only ?x) and b(?v, ?x)"
 
 
 @settings(max_examples=500, deadline=None)
 @given(patterns(depth=4))
 def test_what_is_printed_is_read_as_the_same(pattern):
     read = Composite.parse(to_text(pattern), id="c", names=KNOWN)
-    assert without_per(read.pattern) == without_per(pattern)
-    assert Composite.parse(to_text(read.pattern), id="c", names=KNOWN) == read
+    assert read.pattern == pattern
 
 
 @pytest.mark.parametrize("seed", [67629, 64464, 65513])
@@ -329,7 +341,7 @@ def test_the_rdf_form_uses_its_vocabulary():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("window", "has no window"),
+        ("window", "needs a window"),
         ("operands", "0 operands"),
         ("excluded", "has no excluded"),
         ("id", "has no id"),
@@ -469,7 +481,7 @@ def test_a_condition_is_read_to_its_end(condition):
     ids=str,
 )
 def test_a_graph_may_not_ask_for_what_is_never_bound(pattern):
-    with pytest.raises(FormatError, match=r"asks for \?y, which is never bound"):
+    with pytest.raises(FormatError, match=r"\?y is never bound"):
         from_graph(to_graph(Value("t", pattern)))
 
 
@@ -478,6 +490,7 @@ def test_a_small_graph_that_is_a_large_pattern_is_refused():
     root, pattern = writing.node("CompositeSubscription"), writing.node("PrimitiveSubscription")
     writing.say(root, "id", "t")
     writing.say(pattern, "id", "a")
+    writing.say_list(pattern, "variables", [])
     for _ in range(29):
         outer = writing.node("Conjunction")
         writing.say_list(outer, "operands", [pattern, pattern])
@@ -485,6 +498,135 @@ def test_a_small_graph_that_is_a_large_pattern_is_refused():
     writing.say(root, "hasPattern", pattern)
     with pytest.raises(LimitError, match="the tree is too large"):
         from_graph(writing.triples)
+
+
+def test_a_query_is_read_once_however_often_it_is_named():
+    query = Subscription.parse("SELECT ?x { ?e <urn:x> ?x OPTIONAL { ?e <urn:once> ?o } }", id="q")
+    text = "q"
+    for _ in range(20):
+        text = f"({text} and q)"
+    before = inline._query_variables.cache_info().misses
+    Composite.parse(text, id="t", names={"q": query})
+    assert inline._query_variables.cache_info().misses == before + 1
+
+
+def test_a_long_circle_is_shown_in_part():
+    _, faults = parse_each({f"c{n}": f"c{(n + 1) % 3000} and a" for n in range(3000)}, names=KNOWN)
+    [circle] = [fault.hint for fault in faults.values() if "itself" in fault.message]
+    assert circle == "No composite can be made of itself: " + " → ".join(
+        ["c0", "c1", "c2", "c3", "c4", "…", "c2996", "c2997", "c2998", "c2999", "c0."]
+    )
+
+
+def test_no_variable_has_such_a_name():
+    with pytest.raises(UsageError, match="'v where 1 = 2' cannot be the name of a variable"):
+        on(KNOWN["a"], v="v where 1 = 2")
+
+
+def test_a_list_that_many_composites_share_is_not_read_without_bound(monkeypatch):
+    writing = Writing()
+    pattern, several = writing.node("PrimitiveSubscription"), []
+    writing.say(pattern, "id", "a")
+    for number in range(100):
+        several.append(writing.node("Variable"))
+        writing.say(several[-1], "variable", f"v{number}")
+    writing.say_list(pattern, "variables", several)
+    for number in range(20):
+        root = writing.node("CompositeSubscription")
+        writing.say(root, "id", f"c{number}")
+        writing.say(root, "hasPattern", pattern)
+    assert len(from_graph(writing.triples)) == 20
+    monkeypatch.setattr(graphs, "CELLS_MAX", 1999)
+    with pytest.raises(LimitError, match="at most 1,999 cells"):
+        from_graph(writing.triples)
+
+
+def turtle(pattern: str) -> list[Triple]:
+    """Return the graph of a composite with this pattern, which stands at the vertex _:p."""
+    text = f"""@prefix : <urn:ontosub:composite#> .
+        [] a :CompositeSubscription ; :id "t" ; :hasPattern _:p .
+        _:a a :PrimitiveSubscription ; :id "a" . _:b a :PrimitiveSubscription ; :id "b" .
+        _:x a :PrimitiveSubscription ; :id "b" ; :variables ([ a :Variable ; :variable "x" ]) .
+        _:p {pattern} ."""
+    return [quad.triple for quad in parse(text, format=RdfFormat.TURTLE)]
+
+
+@pytest.mark.parametrize(
+    ("graph", "text"),
+    [
+        ("a :Conjunction ; :operands (_:a _:b)", "a and b"),
+        ("a :Concurrency ; :operands (_:a _:b) ; :policy 'consume'", "a parallel b"),
+        ("a :Disjunction ; :operands (_:a _:x) ; :window '5 s' ; :policy 'reuse'", "a or b(?x) within 5s reuse"),
+        ("a :Sequence ; :operands (_:a _:b) ; :relation 'contains'", "a contains b"),
+        ("a :Sequence ; :operands (_:a _:x) ; :relation 'met by' ; :where ('?v > 1' '?x > 1')",
+         "a met by b(?x) where ?v > 1 where ?x > 1"),
+        ("a :Negation ; :operands (_:a) ; :window 'PT5S'", "not a within 5s"),
+        ("a :Exclusion ; :operands (_:a) ; :excluded _:x ; :window 'PT5S'", "a and not b(?x) within 5s"),
+        ("a :Restriction ; :operands (_:a) ; :where ('?v > 1')", "a where ?v > 1"),
+        ("a :Iteration ; :operands (_:a) ; :count 3", "a times 3"),
+        ("a :Iteration ; :operands (_:a) ; :window 'PT5S'", "a times * within 5s"),
+        ("a :Conjunction ; :operands (_:x [ a :Iteration ; :operands (_:a) ; :count 3 ])", "b(?x) and (a times 3)"),
+        ("a :Conjunction ; :operands (_:b [ a :Iteration ; :operands (_:a) ; :count 3 ; :per ('x') ])",
+         "b and (a times 3 per ?x)"),
+        ("a :Conjunction ; :operands (_:b [ a :Iteration ; :operands (_:a) ; :count 3 ; :perOnly ('x') ])",
+         "b and (a times 3 per only ?x)"),
+        ("a :Conjunction ; :operands (_:b [ a :Negation ; :operands (_:a) ; :window 'PT5S' ; :perOnly () ])",
+         "b and (not a within 5s per only ())"),
+        ("a :Iteration ; :operands (_:a) ; :count 2 ; :aggregates ([ :function 'count' ; :name 'n' ])",
+         "a times 2 with count as ?n"),
+        ("a :Conjunction ; :operands (_:a [ a :PrimitiveSubscription ; :language 'sparql' ; "
+         ":text 'ASK { ?e a <urn:E> }' ])", "a and sparql { ASK { ?e a <urn:E> } }"),
+    ],
+)  # fmt: skip
+def test_what_a_graph_leaves_out_means_what_it_means_in_a_text(graph, text):
+    assert from_graph(turtle(graph), names=NAMES) == [composite(text)]
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ("a :Conjunction ; :operands (_:a _:b) ; :per ('x')", "per does not belong to and"),
+        ("a :Conjunction ; :operands (_:a _:b) ; :count 3", "has a count, which does not belong to a Conjunction"),
+        ("a :Conjunction ; :operands (_:a _:b) ; :windows 'PT5S'", "has a windows, which does not belong"),
+        ("a :Conjunction ; :operands (_:a)", "has 1 operands"),
+        ("a :Conjunction ; :operands (_:a _:b) ; :where (_:a)", "something that is no literal"),
+        ("a :Negation ; :operands (_:a) ; :window 'PT5S' ; :policy 'reuse'", "reuse does not belong to not"),
+        ("a :Exclusion ; :operands (_:a) ; :excluded _:b ; :window 'PT5S' ; :policy 'reuse'", "reuse does not belong"),
+        ("a :Sequence ; :operands (_:a _:b) ; :relation 'bevor'", "has no such relation: bevor"),
+        ("a :Sequence ; :operands (_:a _:b) ; :relation 'before' ; :policy 'once'", "makes no sense"),
+        ("a :Iteration ; :operands (_:a) ; :count '１２'", "no number of times"),
+        ("a :Iteration ; :operands (_:a) ; :count 10001", "no number of times"),
+        ("a :Iteration ; :operands (_:a) ; :count 2 ; :per ('x') ; :perOnly ('x')", "has per and perOnly"),
+        ("a :Iteration ; :operands (_:a) ; :count 2 ; :aggregates ([ :function 'count' ; :name 'n where 1' ])",
+         "has a variable that has no name: n where 1"),
+        ("a :Restriction ; :operands (_:a)", "restricts nothing"),
+        ("a :PrimitiveSubscription ; :id 'a' ; :variables ([ :variable 'q' ])", "?q is not bound there"),
+        ("a :PrimitiveSubscription ; :id 'a' ; :variables ([ :variable 'x' ; :name 'x y' ])", "no name: x y"),
+        ("a :PrimitiveSubscription ; :id 'z'", 'there is no subscription "z"'),
+        ("a :PrimitiveSubscription ; :language 'prolog' ; :text 'a :- b'", "has no such language: prolog"),
+    ],
+)  # fmt: skip
+def test_what_a_text_may_not_say_a_graph_may_not_say(graph, message):
+    with pytest.raises(FormatError, match=re.escape(message)) as raised:
+        from_graph(turtle(graph), names=NAMES)
+    assert raised.value.hint
+
+
+def test_all_variables_of_a_subscription_that_nobody_knows():
+    with pytest.raises(FormatError, match="has no variables, and what it names is not known"):
+        from_graph(turtle("a :Conjunction ; :operands (_:a _:b)"))
+
+
+def test_a_graph_may_say_as_much_as_a_text():
+    long = " ".join(f"'?x > {number:09}{' ' * 1000}'" for number in range(250))
+    with pytest.raises(LimitError, match="more than 200,000 characters"):
+        from_graph(turtle(f"a :Restriction ; :operands (_:a) ; :where ({long})"), names=NAMES)
+
+
+def test_an_inline_subscription_of_a_graph_cannot_take_the_name_of_another():
+    written = "a :PrimitiveSubscription ; :id 'b' ; :language 'sparql' ; :text 'ASK { ?e a <urn:E> }'"
+    [found] = from_graph(turtle(written), names=NAMES)
+    assert found == composite("sparql { ASK { ?e a <urn:E> } }")
 
 
 def test_there_is_no_such_relation():

@@ -16,6 +16,7 @@ from ontosub.model.errors import UsageError
 from ontosub.pipeline.backtest import backtest
 from ontosub.pipeline.composing import Composing, Operands, Timing
 from ontosub.pipeline.running import PipelineError
+from ontosub.pipeline.staging import Staging
 from oracle.composite_definition import Fact
 from spark_streams import table_of
 from unit.pipeline.runs import Kept, Run, until
@@ -26,6 +27,11 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 DEAR = "PREFIX : <urn:> ASK { ?x a :Computer ; :price ?p FILTER(?p >= 400) }"
 DROP = "dear before cheap within 1 min"
 ROUND = "dear before sparql { SELECT ?r { ?r <urn:price> ?p FILTER(?p = 300 || ?p = 310) } } within 1 h"
+SUMS = """
+all(?p) and sparql { SELECT ?q { ?x <urn:price> ?q FILTER(?q >= 400) } }
+and sparql { SELECT ?r { ?x <urn:price> ?r FILTER(?r = 300) } }
+where ?p + ?q = 10000
+"""
 
 
 @pytest.fixture
@@ -134,6 +140,21 @@ class TestRuns:
         sink = Kept()
         run_once(plan(sink, lifetime="10 s"), spark)
         assert len(sink.detected()) == 1
+
+    def test_what_was_not_tried_is_said(self, spark, plan, log, sold, folder, rules):
+        """None of 160,000 combinations holds, and not all of them are tried. Each batch says what was new in it."""
+        (rules / "sums.composite").write_text(SUMS)
+        sink, options = Kept(), {"source": {"kind": "log", "directory": str(folder / "log"), "max_events": 1000}}
+        said, counted = [], []
+        for sales in ([sold(price, price) for price in range(400, 800)], [sold(300, 900), sold(999, 901)]):
+            log.append(sales)
+            run = run_once(plan(sink, **options), spark)
+            said += run.said
+            counted += [each.outcome.overruns for each in run.done]
+        assert counted == [{}, {"sums": 1}]
+        [warning] = said
+        assert warning.startswith("the composite sums may lack detections: for 1 instance, not all combinations")
+        assert Staging(folder / "state" / "staging").outcome(1).overruns == {"sums": 1}
 
 
 class TestLive:

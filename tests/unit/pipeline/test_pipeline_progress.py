@@ -25,6 +25,18 @@ def test_rates_look_at_the_last_seconds():
     assert told.line().startswith("1,650 events (10/s) · 30 matches (1/s) · 0 rejects · batch 30: 0.25 s · lag 7")
 
 
+def test_overruns_are_counted_by_composite():
+    metrics, progress = Metrics("offers"), Progress(lambda: 0.0)
+    for overruns in ({"fire": 2, "drop": 1}, {}, {"fire": 3}):
+        outcome = Outcome((), (), 1, 1, 0, overruns=overruns)
+        metrics.add(Done(1, outcome, 0.25))
+        progress.add(Done(1, outcome, 0.25))
+    for name, count in (("fire", 5), ("drop", 1)):
+        labels = {"pipeline": "offers", "composite": name}
+        assert metrics.registry.get_sample_value("ontosub_overruns_total", labels) == count
+    assert "0 rejects · 6 overruns of composites · batch 3" in progress.now().line()
+
+
 def test_nothing_yet():
     assert Progress().now().line() == "0 events (0/s) · 0 matches (0/s) · 0 rejects · batch 0: 0.00 s"
 
@@ -62,5 +74,6 @@ def test_metrics_are_served():
         'ontosub_batch_seconds_count{pipeline="offers"} 1.0',
     ):
         assert line in text
+    assert "ontosub_overruns_total{" not in text
     with pytest.raises(UsageError, match=f"metrics port {port}"):
         Metrics("other").serve(port)

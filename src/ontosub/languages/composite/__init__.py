@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from ontosub.languages.composite.builder import Pattern, on
 from ontosub.languages.composite.parser import parse_tree
 from ontosub.languages.composite.printer import to_text
-from ontosub.languages.composite.rdf import from_graph, to_graph, vocabulary
+from ontosub.languages.composite.rdf import to_graph, vocabulary
+from ontosub.languages.composite.rdf_reader import from_graph
 from ontosub.languages.composite.resolving import Operand, lookup_in
 from ontosub.languages.composite.several import parse_each, resolved
 from ontosub.languages.sparql.source import Source

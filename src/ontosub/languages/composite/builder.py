@@ -25,6 +25,7 @@ from ontosub.languages.composite.syntax import (
     Named,
     Syntax,
 )
+from ontosub.languages.composite.tokens import is_variable
 from ontosub.languages.prologue import Fault, Prologue
 from ontosub.languages.sparql.source import Source
 from ontosub.model.composite import COUNT_MAX, Composite, Policy
@@ -45,10 +46,13 @@ def on(operand: Operand, *variables: str, **renamed: str) -> Pattern:
     """Return the pattern of a subscription or composite, to build others from.
 
     Without `variables` and `renamed`, all variables of the answers take part; else only these. `t="t1"` lets ?t take
-    part as ?t1.
+    part as ?t1. Raises UsageError for a name that no variable can have.
     """
     chosen = [(name.removeprefix("?"), name.removeprefix("?")) for name in variables]
     chosen += [(name, new.removeprefix("?")) for name, new in renamed.items()]
+    for _, name in chosen:
+        if not is_variable(name):
+            raise UsageError(f"{name!r} cannot be the name of a variable")
     named = tuple(Chosen(old, new, _NOWHERE) for old, new in chosen)
     return Pattern(Named(operand.id, _NOWHERE, named or None), {operand.id: operand})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import TypeVar
 
 from ontosub.model.errors import FormatError, LimitError
@@ -11,6 +11,8 @@ from ontosub.model.terms import RDF, XSD, BlankNode, Literal, NamedNode, Namespa
 COMPOSITE = Namespace("urn:ontosub:composite#")
 """The vocabulary of composite events and subscriptions: composite.ttl beside this module."""
 MEMBERS_MAX = 20_000
+CELLS_MAX = 1_000_000
+"""How many cells of lists may be looked at in one graph: many vertices may have the same long list."""
 
 _T = TypeVar("_T")
 
@@ -48,9 +50,14 @@ class Reading:
 
     def __init__(self, graph: Iterable[Triple]) -> None:
         self.visited = 0
+        self._cells = 0
         self._values: dict[tuple[Term, NamedNode], list[Term]] = {}
+        self._properties: dict[Term, set[str]] = {}
         self.subjects: dict[Term, set[Term]] = {}
-        for triple in graph:
+        for triple in dict.fromkeys(graph):
+            if triple.predicate.value.startswith(COMPOSITE):
+                name = triple.predicate.value.removeprefix(COMPOSITE)
+                self._properties.setdefault(triple.subject, set()).add(name)
             self._values.setdefault((triple.subject, triple.predicate), []).append(triple.object)
             if triple.predicate == RDF["type"]:
                 self.subjects.setdefault(triple.object, set()).add(triple.subject)
@@ -68,6 +75,12 @@ class Reading:
         if len(ours) != 1:
             raise self.fault(node, f"has {len(ours)} classes of the vocabulary", "Give it exactly one.")
         return ours[0]
+
+    def check_properties(self, node: Term, kind: str, known: Set[str]) -> None:
+        """Refuse a property of the vocabulary that does not belong to a vertex of this kind: it would mean nothing."""
+        for name in sorted(self._properties.get(node, set()) - known):
+            hint = f"A {kind} may have {', '.join(sorted(known))}."
+            raise self.fault(node, f"has a {name}, which does not belong to a {kind}", hint)
 
     def value(self, node: Term, name: str) -> Term | None:
         """Return the value of a property, None when there is none."""
@@ -98,13 +111,21 @@ class Reading:
             rest = self._values.get((cell, RDF["rest"]), [])
             if len(first) != 1 or len(rest) != 1 or len(found) > MEMBERS_MAX:
                 raise self.fault(node, f"has a broken list of {name}", "Each cell has one rdf:first and one rdf:rest.")
+            self._cells += 1
+            if self._cells > CELLS_MAX:
+                raise LimitError(
+                    f"{node}: the lists of the graph are too long: at most {CELLS_MAX:,} cells are looked at"
+                )
             found.append(first[0])
             cell = rest[0]
         return found
 
     def texts(self, node: Term, name: str) -> tuple[str, ...]:
         """Return the members of a list of literals."""
-        return tuple(term.value for term in self.items(node, name) if isinstance(term, Literal))
+        found = self.items(node, name)
+        if not all(isinstance(term, Literal) for term in found):
+            raise self.fault(node, f"has a list of {name} with something that is no literal", "Write literals.")
+        return tuple(term.value for term in found if isinstance(term, Literal))
 
     def fault(self, node: Term, message: str, hint: str) -> FormatError:
         """Return the error that says what is wrong with a vertex."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 from ontosub.languages import mdv, ops, sparql
@@ -30,10 +31,8 @@ def inline_subscription(tree: Inline, source: Source, prologue: Prologue) -> Sub
     declared = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in sorted(used.items()))
     if tree.language == "sparql" and prologue.base is not None:
         declared = f"BASE <{prologue.base}>\n{declared}"
-    text = declared + tree.text.strip()
-    digest = sha256(text.encode()).hexdigest()[:16]
     try:
-        return _PARSERS[tree.language](text, id=f"{tree.language}:{digest}")
+        return parse_inline(declared + tree.text.strip(), tree.language)
     except LanguageError as error:
         raise _moved(error, declared, tree, source) from None
     except LimitError as error:
@@ -49,11 +48,12 @@ def is_written_in(text: str, subscription: Subscription) -> bool:
     return written[declared.end() if declared else 0 :] in text
 
 
-def parse_inline(text: str, language: str, id: str) -> Subscription:
-    """Return the subscription of a text that says all that it needs."""
+def parse_inline(text: str, language: str) -> Subscription:
+    """Return the subscription of a text that says all that it needs. Its id is made of its language and text."""
     if language not in _PARSERS:
         raise UsageError(f'there is no language "{language}": choose one of {", ".join(_PARSERS)}')
-    return _PARSERS[language](text, id=id)
+    digest = sha256(text.encode()).hexdigest()[:16]
+    return _PARSERS[language](text, id=f"{language}:{digest}")
 
 
 def _moved(error: LanguageError, declared: str, tree: Inline, source: Source) -> LanguageError:
@@ -82,7 +82,13 @@ def answer_variables(subscription: Subscription) -> frozenset[str]:
     if subscription.residual is None:
         found = [variable for pattern in subscription.patterns for variable in pattern.projected]
         return frozenset(variable.value for variable in found)
-    query = sparql.parse_query(subscription.residual)
+    return _query_variables(subscription.residual)
+
+
+@lru_cache(maxsize=64)
+def _query_variables(text: str) -> frozenset[str]:
+    """Return the variables that the answers of a query may bind; a pattern asks for those of a query many times."""
+    query = sparql.parse_query(text)
     if isinstance(query, Select) and query.projection is not None:
         chosen = (item.variable.term for item in query.projection if item.variable is not None)
         return frozenset(term.value for term in chosen if isinstance(term, Variable))

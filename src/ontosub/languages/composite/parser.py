@@ -7,12 +7,12 @@ related    = unary { ( relation | "parallel" | "||" | "=" ) unary }
 unary      = ( "not" | "-" ) unary | repeated
 repeated   = operand { ( "times" | "^" ) ( number | "*" ) }
 operand    = ( name | language "{" … "}" ) [ "(" variable [ "as" variable ] { "," … } ")" ] | "(" choice ")"
-suffix     = ( "within" | "_" ) duration | "where" condition | "per" variable { "," variable }
+suffix     = ( "within" | "_" ) duration | "where" condition | "per" [ "only" ] ( variable { "," variable } | "()" )
            | "with" aggregate "as" variable { "," … } | "reuse" | "consume"
 
-Suffixes stand behind an operand or a number of times. They belong to the operator that stands nearest before them in
-the same bracket; when there is none, to the operator inside the bracket that has just ended. Of an operand without an
-operator, of one in two brackets, or of one whose operator has such a suffix already, they make a restriction.
+Suffixes stand behind an operand or a number of times. Behind a closing bracket, a suffix belongs to the operator inside
+that bracket. Elsewhere it belongs to the operator that stands nearest before it in the same bracket. Of an operand
+without an operator, of one in two brackets, or of one whose operator has such a suffix already, it makes a restriction.
 """
 
 from __future__ import annotations
@@ -146,10 +146,10 @@ class _Parser(Reader):
             raise self.source.error(f"{token.text[:20]} is no number of times", self.span(token), hint)
         return int(token.text)
 
-    def _suffixes(self, operand: Syntax) -> Syntax:
+    def _suffixes(self, operand: Syntax, *, in_bracket: bool = False) -> Syntax:
         """Read the suffixes behind an operand, and return the operand with those that belong to it."""
         while self.at_suffix():
-            token, target = self.peek(), self._latest
+            token, target = self.peek(), None if in_bracket else self._latest
             if target is None:
                 if not isinstance(operand, Applied) or operand.brackets > 1 or has(operand, token.word):
                     self._count_part(token)
@@ -175,7 +175,7 @@ class _Parser(Reader):
         else:
             raise self.unexpected(_OPERAND)
         self._count_part(token)
-        return self._suffixes(operand)
+        return self._suffixes(operand, in_bracket=token.word == "(")
 
     def _bracket(self) -> Syntax:
         self._descend(self.take())

@@ -1,7 +1,8 @@
 """From event pattern to text: what is printed here is read as the same pattern.
 
-Every operator that is an operand stands in brackets, so that each suffix is found behind its own operator; IRIs are
-written in full. Subscriptions are named, also those that were written inside a text.
+Every operator that is an operand stands in brackets, so that each suffix is found behind its own operator. An operator
+whose last operand stands in brackets is in brackets itself when it has suffixes. IRIs are written in full.
+Subscriptions are named, also those that were written inside a text.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from ontosub.model.composite import (
     Primitive,
     Restriction,
     Sequence,
+    operands_of,
 )
 from ontosub.model.pattern import Filter
+from ontosub.model.scope import Names, certain, possible
 
 _BARE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:-[A-Za-z][A-Za-z0-9_]*)*")
 
@@ -38,9 +41,24 @@ def to_text(pattern: EventPattern) -> str:
     >>> to_text(Conjunction((Primitive("smoke"), Primitive("heat", (("t", "t1"),))), timedelta(minutes=5)))
     'smoke() and heat(?t as ?t1) within 5 min'
     """
+    return _text(pattern, frozenset())
+
+
+def _text(pattern: EventPattern, outside: Names) -> str:
+    """Return the text of a pattern; `outside` are the variables that occur around it."""
     if isinstance(pattern, Primitive):
         return _primitive(pattern)
-    return " ".join([_applied(pattern), *_suffixes(pattern)])
+    applied, suffixes = _applied(pattern, outside), _suffixes(pattern, outside)
+    if suffixes and _ends_in_bracket(pattern):
+        applied = f"({applied})"
+    return " ".join([applied, *suffixes])
+
+
+def _ends_in_bracket(pattern: Operator) -> bool:
+    """Say whether suffixes behind the operator and its operands would be taken for those of its last operand."""
+    if isinstance(pattern, Restriction | Iteration):
+        return False
+    return not isinstance(operands_of(pattern)[-1], Primitive)
 
 
 def _primitive(pattern: Primitive) -> str:
@@ -55,23 +73,52 @@ def _name(name: str) -> str:
     return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t") + '"'
 
 
-def _operand(pattern: EventPattern) -> str:
-    return to_text(pattern) if isinstance(pattern, Primitive) else f"({to_text(pattern)})"
+def _operands(pattern: Operator, outside: Names) -> list[str]:
+    """Return the texts of the operands, those of operators in brackets."""
+    operands, said = operands_of(pattern), _said(pattern) | outside
+    mentioned = [_mentioned(operand) for operand in operands]
+    found = []
+    for number, operand in enumerate(operands):
+        around = said.union(*mentioned[:number], *mentioned[number + 1 :]) - _made(pattern)
+        text = _text(operand, around)
+        found.append(text if isinstance(operand, Primitive) else f"({text})")
+    return found
 
 
-def _applied(pattern: Operator) -> str:
+def _mentioned(pattern: EventPattern) -> Names:
+    """Return the variables that occur anywhere in the text of a pattern."""
+    if isinstance(pattern, Primitive):
+        return possible(pattern)
+    return _said(pattern).union(_made(pattern), *map(_mentioned, operands_of(pattern)))
+
+
+def _said(pattern: Operator) -> Names:
+    """Return the variables that the suffixes of an operator mention, besides those that they bind."""
+    found = {variable.value for condition in pattern.where for variable in condition.variables}
+    if isinstance(pattern, Negation | Iteration):
+        found.update(pattern.per)
+    if isinstance(pattern, Iteration):
+        found.update(aggregate.variable for aggregate in pattern.aggregates if aggregate.variable is not None)
+    return frozenset(found)
+
+
+def _made(pattern: Operator) -> Names:
+    """Return the variables that the aggregates of an operator bind."""
+    return frozenset(each.name for each in pattern.aggregates) if isinstance(pattern, Iteration) else frozenset()
+
+
+def _applied(pattern: Operator, outside: Names) -> str:
+    operands = _operands(pattern, outside)
     match pattern:
-        case Restriction(operand=Primitive() as operand):
-            return to_text(operand)
+        case Restriction(operand=Primitive()):
+            return operands[0]
         case Restriction():
-            return f"(({to_text(pattern.operand)}))"  # one bracket would give the suffixes to the operator inside
+            return f"({operands[0]})"  # one bracket would give the suffixes to the operator inside
         case Negation():
-            return f"not {_operand(pattern.operand)}"
-        case Exclusion():
-            return f"{_operand(pattern.operand)} and not {_operand(pattern.excluded)}"
+            return f"not {operands[0]}"
         case Iteration():
-            return f"{_operand(pattern.operand)} {operator_word(pattern)}"
-    return f" {operator_word(pattern)} ".join(map(_operand, pattern.operands))
+            return f"{operands[0]} {operator_word(pattern)}"
+    return f" {operator_word(pattern)} ".join(operands)
 
 
 def operator_word(pattern: Operator) -> str:
@@ -98,18 +145,26 @@ _WORDS = {
 }
 
 
-def _suffixes(pattern: Operator) -> list[str]:
+def _suffixes(pattern: Operator, outside: Names) -> list[str]:
     found = []
     if pattern.window is not None:
         found.append(f"within {duration_text(pattern.window)}")
-    if isinstance(pattern, Negation | Iteration) and pattern.per:
-        found.append("per " + ", ".join(f"?{name}" for name in pattern.per))
+    if isinstance(pattern, Negation | Iteration):
+        found += _per(pattern, outside)
     if isinstance(pattern, Iteration) and pattern.aggregates:
         found.append("with " + ", ".join(map(_aggregate, pattern.aggregates)))
     found += [f"where {condition_text(condition)}" for condition in pattern.where]
     if getattr(pattern, "policy", Policy.CONSUME) is Policy.REUSE:
         found.append("reuse")
     return found
+
+
+def _per(pattern: Negation | Iteration, outside: Names) -> list[str]:
+    """Return what an operator is taken per; `only` that, if who reads the text would add to it."""
+    written = ", ".join(f"?{name}" for name in pattern.per)
+    if certain(pattern.operand) & outside - _made(pattern) <= set(pattern.per):
+        return [f"per {written}"] if written else []
+    return [f"per only {written or '()'}"]
 
 
 def _aggregate(aggregate: Aggregate) -> str:

@@ -109,7 +109,7 @@ class Reader:
             case "where":
                 target.where += self._condition()
             case "per":
-                target.per = [self.variable(), *self._more(self.variable)]
+                self._per(target)
             case "with":
                 target.aggregates = [self._aggregate(), *self._more(self._aggregate)]
             case "reuse" | "consume":
@@ -118,6 +118,16 @@ class Reader:
                 self._window(target, self.peek().start)
             case _:
                 self._window(target, token.start + 1)
+
+    def _per(self, target: Applied) -> None:
+        """Read variables; behind `only`, there may be none: `per only ()`."""
+        if self.peek().word == "only":
+            self.take()
+            target.only = True
+        if target.only and self.peek().kind == "NIL":
+            self.take()
+        else:
+            target.per = [self.variable(), *self._more(self.variable)]
 
     def only_suffix(self, target: Applied) -> None:
         """Read one suffix and nothing else."""
@@ -180,7 +190,12 @@ class Reader:
 
 def has(target: Applied, word: str) -> bool:
     """Say whether an operator has a suffix of a kind already."""
-    given = {"per": target.per, "with": target.aggregates, "reuse": target.policy, "consume": target.policy}
+    given = {
+        "per": target.per or target.only,
+        "with": target.aggregates,
+        "reuse": target.policy,
+        "consume": target.policy,
+    }
     return False if word == "where" else bool(given.get(word, target.window))
 
 

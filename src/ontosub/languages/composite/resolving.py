@@ -50,6 +50,8 @@ Operand = Subscription | Composite
 Lookup = Callable[[str, Span], Operand]
 """Finds what a name stands for; the span is where it is written, for the error that there is no such name."""
 
+SHOWN_MAX = 10
+"""How many names an error shows."""
 _POLICY_OF = (AND, OR, PARALLEL, TIMES, *RELATIONS.values())
 
 
@@ -155,7 +157,8 @@ class Resolver:
         # What only the conditions and aggregates ask of the members does not divide them, and outside of it a name that
         # is given to an aggregate means that one.
         body = self.pattern(inner, (self._said(tree) | outside) - made)
-        per = frozenset(name for name, _ in tree.per) | (certain(body) & outside - made)
+        said = frozenset(name for name, _ in tree.per)
+        per = said if tree.only else said | (certain(body) & outside - made)
         self._check_grouping(tree, body, made)
         where = tuple(tree.where)
         if tree.operator == NOT:
@@ -196,12 +199,14 @@ class Resolver:
                         hint = (
                             f"Its members differ in it: say per ?{variable.value}, or aggregate it (with max(…) as …)."
                         )
-                    raise self._source.error(f"?{variable.value} is never bound", condition.span, hint)
+                    span = condition.span or tree.span
+                    raise self._source.error(f"?{variable.value} is never bound", span, hint)
 
     def _check_suffixes(self, tree: Applied) -> None:
-        if tree.per and tree.operator not in (TIMES, NOT):
+        if (tree.per or tree.only) and tree.operator not in (TIMES, NOT):
             hint = "Only times and not are taken per variable; other operators correlate what their operands share."
-            raise self._source.error(f"per does not belong to {tree.operator}", tree.per[0][1], hint)
+            span = tree.per[0][1] if tree.per else tree.span
+            raise self._source.error(f"per does not belong to {tree.operator}", span, hint)
         if tree.aggregates and tree.operator != TIMES:
             hint = "Only an iteration has members to aggregate: A times 5 with avg(?v) as ?mean."
             raise self._source.error(f"with does not belong to {tree.operator}", tree.aggregates[0][1], hint)
@@ -211,6 +216,9 @@ class Resolver:
 
     def _no_window(self, tree: Applied, what: str) -> Exception:
         hint = f"It is known only after some time that nothing came: say how long, for example: {what} B within 10 min."
+        if isinstance(tree.operands[-1], Applied):
+            whole = f"{'A ' if what != NOT else ''}{what} (B or C)"
+            hint = f"What stands behind a bracket belongs to that bracket. Write a second one: ({whole}) within 10 min."
         return self._source.error(f'"{what}" needs a window', tree.span, hint)
 
 
@@ -245,6 +253,6 @@ def lookup_in(names: Mapping[str, Operand], source: Source) -> Lookup:
 
 def unknown(name: str, names: Iterable[str], source: Source, span: Span) -> Exception:
     """Return the error that there is no such name."""
-    known = ", ".join(nsmallest(10, names)) or "none"
+    known = ", ".join(map(shown, nsmallest(SHOWN_MAX, names))) or "none"
     hint = f"Known are {known}. A name with other characters than letters, digits, - and _ is written in quotes."
     return source.error(f'there is no subscription "{shown(name)}"', span, hint)

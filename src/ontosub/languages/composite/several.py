@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from heapq import nsmallest
 
 from ontosub.languages.composite.parser import parse_tree
-from ontosub.languages.composite.resolving import Lookup, Operand, Resolver, check_size, unknown
+from ontosub.languages.composite.resolving import SHOWN_MAX, Lookup, Operand, Resolver, check_size, unknown
 from ontosub.languages.composite.syntax import Applied, Named, Syntax
 from ontosub.languages.prologue import Prologue, shown
 from ontosub.languages.sparql.source import Source
@@ -71,7 +73,9 @@ class _Several:
                 self._resolve(current)
             elif named.name in way:
                 circle = [*list(way)[list(way).index(named.name) :], named.name]
-                hint = f"No composite can be made of itself: {' → '.join(circle)}."
+                if len(circle) > SHOWN_MAX:
+                    circle[SHOWN_MAX // 2 : -SHOWN_MAX // 2] = ["…"]
+                hint = f"No composite can be made of itself: {' → '.join(map(shown, circle))}."
                 message = f'"{shown(named.name)}" leads back to itself'
                 self._refuse(current, self._sources[current].error(message, named.span, hint))
             else:
@@ -86,6 +90,11 @@ class _Several:
                 waiting += reversed(tree.operands)
             elif isinstance(tree, Named) and tree.name in self._trees and not self._is_done(tree.name):
                 yield tree
+
+    @cached_property
+    def _known(self) -> list[str]:
+        """Some of the names that there are. Many composites may have a wrong name: they are looked for once."""
+        return nsmallest(SHOWN_MAX, {*self._names, *self._sources})
 
     def _is_done(self, id: str) -> bool:
         return id in self.composites or id in self.faults
@@ -108,7 +117,7 @@ class _Several:
             if name in self.composites:
                 return self.composites[name]
             if name not in self._names:
-                raise unknown(name, {**self._names, **self.composites}, source, span)
+                raise unknown(name, self._known, source, span)
             return self._names[name]
 
         return lookup

@@ -56,6 +56,8 @@ class Applied:
     window: timedelta | None = None
     where: list[Filter] = field(default_factory=list)
     per: list[tuple[str, Span]] = field(default_factory=list)
+    only: bool = False
+    """Whether the operator is taken per what is said and nothing else."""
     aggregates: list[tuple[Aggregate, Span]] = field(default_factory=list)
     policy: Policy | None = None
     brackets: int = 0

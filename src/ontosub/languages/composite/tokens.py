@@ -35,6 +35,16 @@ class Token(NamedTuple):
         return SparqlToken(terminal(self.kind, self.text), self.text, self.start, end_pos=self.end)
 
 
+def is_variable(name: str) -> bool:
+    """Say whether a text can be the name of a variable, without its question mark.
+
+    >>> is_variable("room"), is_variable("room where"), is_variable("")
+    (True, False, False)
+    """
+    found = TOKEN.match(f"?{name}")
+    return found is not None and found.lastgroup == "VAR" and found.end() == len(name) + 1
+
+
 def tokenize(source: Source) -> list[Token]:
     """Return the tokens of a text; the last is the end.
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontosub.sinks.moments import within_calendar
+
 ROWS_MAX = 10_000
 """How many rows are held in memory at once."""
 
@@ -29,11 +31,11 @@ class Delivery:
     files: tuple[Path, ...]
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the rows, piece by piece."""
+        """Yield the rows, piece by piece, with moments that every reader can hold."""
         for path in self.files:
             with pq.ParquetFile(path) as file:
                 for piece in file.iter_batches(ROWS_MAX):
-                    yield pa.Table.from_batches([piece]).cast(self.schema)
+                    yield within_calendar(pa.Table.from_batches([piece]).cast(self.schema))
 
 
 class Sink(ABC):

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ontosub.matching.algorithm import Algorithm
 from ontosub.matching.answers import match_of, project
 from ontosub.matching.evaluation import Evaluation
 from ontosub.matching.naive import Mu
 from ontosub.model import Match, Subscription
+from ontosub.model.errors import LimitError
 from ontosub.semantics import Entailment, EventGraph
+from ontosub.semantics.budget import Budget
+
+
+def decided(algorithm: Algorithm, ids: Iterable[str], decide: Callable[[str, Budget], Match | None]) -> Iterator[Match]:
+    """Yield the matches of subscriptions. Each has a budget of its own; those that exceed it become `over_budget`."""
+    algorithm.over_budget = frozenset()
+    for name in ids:
+        try:
+            match = decide(name, Budget())
+        except LimitError:
+            algorithm.over_budget |= {name}
+        else:
+            if match is not None:
+                yield match
 
 
 class Outcome:

@@ -1,8 +1,7 @@
-"""Rows: which kind they are, and how they look in JSON, printed for example."""
+"""Rows: which kind they are, and how they look in JSON."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -11,9 +10,8 @@ import pytest
 from ontosub import Composite, CompositeMatcher, Event, Subscription
 from ontosub.composite.table import table_of
 from ontosub.model.errors import UsageError
-from ontosub.sinks import Delivery, from_options
-from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects, json_text, kind_of
-from ontosub.sinks.sink import ROWS_MAX
+from ontosub.sinks import Delivery
+from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects, kind_of
 
 
 def test_kinds_are_told_by_their_columns():
@@ -45,23 +43,3 @@ def test_a_detection_in_json():
     assert (row["time_start"], row["time_end"]) == ("2024-05-01T12:00:01.000000Z", "2024-05-01T12:00:02.000000Z")
     assert row["event_ids"] == ["è 1", "è 2"]
     assert row["constituents"] == detection.tree.to_dict()
-
-
-def test_rows_of_all_kinds_are_printed(stage, capsys):
-    sink = from_options("print", {})
-    sink.open()
-    deliveries = [stage({}, {EVENT_COLUMNS[kind]: "é"}, batch=3, kind=kind) for kind in KINDS]
-    for delivery in deliveries:
-        sink.deliver(delivery)
-    lines = capsys.readouterr().out.splitlines()
-    rows = [row for delivery in deliveries for table in delivery.tables() for row in json_objects(table)]
-    assert lines == [json_text(row) for row in rows]
-    assert json.loads(lines[-1])["constituents"]["what"] == "before"
-
-
-def test_more_detections_than_one_piece_are_printed(stage, capsys):
-    sink = from_options("print", {})
-    sink.open()
-    names = [f"d{n}" for n in range(ROWS_MAX + 1)]
-    sink.deliver(stage(*({"detection_id": name} for name in names), kind="detections"))
-    assert [json.loads(line)["detection_id"] for line in capsys.readouterr().out.splitlines()] == names

@@ -41,10 +41,10 @@ def join(result: Sequence[Mu], terms: Sequence[PatternTerm], rows: Iterable[Row]
             groups.setdefault(tuple(mapping[term] for term in shared), []).append(mapping)
     joined: list[Mu] = []
     for mu in result:
-        for mapping in groups.get(tuple(mu[term] for term in shared), ()):
-            budget.spend()
-            budget.hold(TERM_BYTES * (len(mu) + len(mapping)))
-            joined.append({**mu, **mapping})
+        agreeing = groups.get(tuple(mu[term] for term in shared), [])
+        budget.spend(len(agreeing))
+        budget.hold(TERM_BYTES * (len(mu) + len(terms)) * len(agreeing))
+        joined += [{**mu, **mapping} for mapping in agreeing]
     return joined
 
 

@@ -7,7 +7,7 @@ under which the event matches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial, reduce
 from typing import TypeAlias
 
@@ -40,16 +40,15 @@ def expression_of_root(tree: MatchingTree) -> Expression:
 
 def _and(budget: Budget, left: Expression, right: Expression) -> Expression:
     """Return the conjunction of two expressions, again in disjunctive normal form."""
-    return _simplest(mapping for mapping in _pairs(budget, left, right) if _is_injective(mapping))
+    pairs = (pair for one in left for pair in _pairs(budget, one, right))
+    return _simplest(mapping for mapping in pairs if _is_injective(mapping))
 
 
-def _pairs(budget: Budget, left: Expression, right: Expression) -> Iterator[Conjunction]:
-    for one in left:
-        for other in right:
-            budget.spend()
-            if _agree(one, other):
-                budget.hold(TERM_BYTES * (len(one) + len(other)))
-                yield {**one, **other}
+def _pairs(budget: Budget, one: Conjunction, right: Expression) -> Expression:
+    budget.spend(len(right))
+    pairs: Expression = [{**one, **other} for other in right if _agree(one, other)]
+    budget.hold(TERM_BYTES * sum(map(len, pairs)))
+    return pairs
 
 
 def _agree(one: Conjunction, other: Conjunction) -> bool:

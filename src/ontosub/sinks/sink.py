@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 
 from ontosub.sinks.moments import within_calendar
 
-ROWS_MAX = 10_000
-"""How many rows are held in memory at once."""
+ROWS_MAX, BYTES_MAX = 1_000, 32 * 1024 * 1024
+"""How many rows, and about how many bytes of them as they are stored, are held in memory at once.
+
+Texts that repeat are stored once: the number of rows bounds what becomes of them in memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,13 @@ class Delivery:
         """Yield the rows, piece by piece, with moments that every reader can hold."""
         for path in self.files:
             with pq.ParquetFile(path) as file:
-                for piece in file.iter_batches(ROWS_MAX):
+                for piece in file.iter_batches(_rows_at_once(file.metadata)):
                     yield within_calendar(pa.Table.from_batches([piece]).cast(self.schema))
+
+
+def _rows_at_once(file: pq.FileMetaData) -> int:
+    stored = sum(file.row_group(group).total_byte_size for group in range(file.num_row_groups))
+    return max(1, min(ROWS_MAX, BYTES_MAX * int(file.num_rows) // max(1, int(stored))))
 
 
 class Sink(ABC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from ontosub.composite.table import table_of
 from ontosub.model.errors import UsageError
 from ontosub.sinks import Delivery
 from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects, kind_of
+from ontosub.sinks.sink import ROWS_MAX
 
 
 def test_kinds_are_told_by_their_columns():
@@ -43,3 +45,14 @@ def test_a_detection_in_json():
     assert (row["time_start"], row["time_end"]) == ("2024-05-01T12:00:01.000000Z", "2024-05-01T12:00:02.000000Z")
     assert row["event_ids"] == ["è 1", "è 2"]
     assert row["constituents"] == detection.tree.to_dict()
+
+
+def test_large_rows_are_read_a_few_at_a_time(stage, monkeypatch):
+    monkeypatch.setattr("ontosub.sinks.sink.BYTES_MAX", 1_000_000)
+    large = stage(*({"payload": random.randbytes(100_000)} for _ in range(50)), kind="rejects")
+    assert max(table.nbytes for table in large.tables()) < 2_000_000
+    small = stage(*({"event_id": f"e{n}"} for n in range(2 * ROWS_MAX)))
+    assert [len(table) for table in small.tables()] == [ROWS_MAX, ROWS_MAX]
+    huge = stage(*({"payload": random.randbytes(2_000_000)} for _ in range(2)), kind="rejects")
+    assert [len(table) for table in huge.tables()] == [1, 1]
+    assert [len(table) for table in stage().tables()] == []

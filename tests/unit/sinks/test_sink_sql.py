@@ -408,7 +408,7 @@ class Interrupted(Delivery):
     happens: object = None
 
     def tables(self) -> Iterator[pa.Table]:
-        [table] = super().tables()
+        table = pa.concat_tables(super().tables())
         yield table.slice(0, 1)
         self.happens()
         yield table.slice(1)

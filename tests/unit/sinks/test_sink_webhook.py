@@ -90,7 +90,7 @@ def test_what_is_posted(receiver, hook, stage):
 def test_detections_are_posted(receiver, hook, stage):
     rows = [{"detection_id": f"d{n:05d}", "bindings": [], "event_ids": []} for n in range(ROWS_MAX)]
     rows += [{"detection_id": "a", "subscription_id": "z"}, {"detection_id": "a"}]
-    sink = hook(rows_per_request=6000)
+    sink = hook(rows_per_request=ROWS_MAX // 2 + 1)
     for kind in ("matches", "rejects"):
         sink.deliver(stage({}, batch=12, kind=kind))
     receiver.answers.extend([Answer(), Answer(resets=True)])

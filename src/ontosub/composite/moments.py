@@ -13,7 +13,7 @@ UNBOUNDED = 2 * FOREVER
 """A window that never ends, whenever it began."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST = datetime.max.replace(tzinfo=UTC)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def ticks(moment: datetime) -> int:
@@ -34,11 +34,11 @@ def ticks_of(duration: timedelta) -> int:
 
 
 def moment_of(ticks: int) -> datetime:
-    """Return the moment, or the last one of the calendar."""
+    """Return the moment, or the first or last one of the calendar."""
     try:
         return _EPOCH + timedelta(microseconds=ticks)
     except OverflowError:
-        return _LAST
+        return _FIRST if ticks < 0 else _LAST
 
 
 def interval_of(start: int, end: int) -> Interval:

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -374,10 +374,22 @@ def test_huge_bindings_and_payloads(place, opened, staged):
 
 
 def test_moments_at_the_ends_of_time(place, opened, staged):
-    first, last = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, 23, 59, 59, 999999, tzinfo=UTC)
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     rows = [{**row, "time_start": first, "time_end": last} for row in matches(2)]
     opened().deliver(staged(rows))
     check(place, (rows, 0, "p"))
+
+
+@pytest.mark.parametrize("make", [matches, detections])
+def test_moments_outside_of_the_calendar_are_those_at_its_ends(place, opened, staged, make):
+    east, west = timezone(timedelta(hours=14)), timezone(-timedelta(hours=12))
+    early, late = datetime.min.replace(tzinfo=east), datetime.max.replace(tzinfo=west)
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    outside = [{**row, "time_start": early, "time_end": late} for row in make(3)]
+    held = [{**row, "time_start": first, "time_end": last} for row in outside]
+    beside = make(6)[3:]  # rows of the same files
+    opened().deliver(staged(outside + beside))
+    check(place, (held + beside, 0, "p"))
 
 
 # --- killed in the middle ---

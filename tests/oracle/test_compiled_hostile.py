@@ -22,8 +22,8 @@ from ontosub.matching import evaluation
 from ontosub.matching.batch import Batch
 from ontosub.matching.compiled import mappings as compiled_mappings
 from ontosub.matching.compiled.algorithm import Compiled
-from ontosub.matching.naive import Naive
 from ontosub.matching.definition import mappings
+from ontosub.matching.naive import Naive
 from ontosub.model import Arc, Event, Filter, GraphPattern, Ontology, Subscription, Vertex
 from ontosub.model.expression import Call, Expression, Function
 from ontosub.model.terms import (

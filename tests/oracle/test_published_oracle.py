@@ -6,7 +6,9 @@ several ways, and through cycles.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,15 @@ from ontosub.model import Arc, Event, Filter, GraphPattern, MetaStatement, Ontol
 from ontosub.model.expression import Call, Function
 from ontosub.model.terms import HOME, OWL, RDFS, TYPE, XSD, BlankNode, Literal, NamedNode, Triple, Variable
 from ontosub.semantics import Entailment
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_budget() -> Iterator[None]:
+    """Let every subscription take what it needs: what is given up has no answers to compare."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ontosub.semantics.budget.Budget.__init__.__defaults__", (sys.maxsize, sys.maxsize))
+        yield
+
 
 # Hierarchies that reach into what no statement says: rdf:type as a sub- or super-property, top and datatype classes.
 _ODD_PROPERTIES = [

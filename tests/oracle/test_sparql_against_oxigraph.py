@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
+from ontosub.matching.event_store import as_stored
 from pyoxigraph import Quad, Store
 
 from generators import events, ontologies, patterns
 from ontosub import Matcher, Subscription
-from ontosub.matching.event_store import as_stored
 from ontosub.matching.definition import mappings
 from ontosub.model import GraphPattern
 from ontosub.model.errors import LanguageError

@@ -13,7 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request is answered with; `hangs`: nothing, `resets`: a closed connection, `drips`: a body without end."""
+    """What a request is answered with; `hangs`: nothing, `resets`: a closed connection, `drips`: a body without end.
+
+    `endless` bytes are sent again and again after the line with the status, in place of all else.
+    """
 
     status: int = 204
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -21,6 +24,7 @@ class Answer:
     hangs: bool = False
     resets: bool = False
     drips: bool = False
+    endless: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,9 @@ class Receiver:
         if answer.hangs or answer.resets:
             handler.close_connection = True
             return
+        if answer.endless:
+            handler.wfile.write(f"HTTP/1.1 {answer.status} Dripping\r\n".encode())
+            self._drip(handler, answer.endless)
         handler.send_response(answer.status)
         for name, value in answer.headers.items():
             handler.send_header(name, value)
@@ -96,5 +103,11 @@ class Receiver:
             handler.send_header("Content-Length", str(1 << 40 if answer.drips else len(answer.body)))
         handler.end_headers()
         handler.wfile.write(answer.body)
-        while answer.drips and not self._closing.wait(0.02):
-            handler.wfile.write(b"x")  # until the client has had enough, and this fails
+        if answer.drips:
+            self._drip(handler, b"x")
+
+    def _drip(self, handler: BaseHTTPRequestHandler, some: bytes) -> None:
+        """Send the same bytes now and then, until the client has had enough, and sending fails."""
+        while not self._closing.wait(0.02):
+            handler.wfile.write(some)
+        raise ConnectionAbortedError

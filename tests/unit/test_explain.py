@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from generators import events, ontologies, ops_patterns, patterns
 from ontosub import Event, Matcher, Ontology, Subscription
 from ontosub.matching.constraints import constraints_of, restricted
-from ontosub.matching.naive import Evaluation
-from ontosub.matching.explain import BUDGET, CONSTRAINTS_MAX, explain
 from ontosub.matching.definition import mappings
+from ontosub.matching.explain import BUDGET, CONSTRAINTS_MAX, explain
+from ontosub.matching.naive import Evaluation
 from ontosub.matching.showing import telling_apart
 from ontosub.semantics import Entailment
 

@@ -11,6 +11,7 @@ from ontosub.matching.published.ibroker.semantic_matcher import IBrokerStats, Se
 from ontosub.model import Arc, Event, GraphPattern, Ontology, Subscription, Vertex
 from ontosub.model.terms import Literal, NamedNode, Variable
 from ontosub.semantics import Entailment
+from ontosub.semantics.budget import Budget
 
 
 def n(name: str) -> NamedNode:
@@ -140,15 +141,15 @@ class TestSemanticMatcher:
         matcher = self.matcher(profile((v("x"), "Writes", v("y")), x="Columnist"), profile((v("x"), "Writes", v("y"))))
         matcher.class_(n("Person"), n("ann"))
         matcher.property(n("Writes"), n("ann"), n("a1"))
-        assert matcher.end()[("q1", 0)] == [{v("x"): n("ann"), v("y"): n("a1")}]
-        assert not matcher.end()[("q0", 0)]
+        assert matcher.generate_result(("q1", 0), Budget()) == [{v("x"): n("ann"), v("y"): n("a1")}]
+        assert not matcher.generate_result(("q0", 0), Budget())
 
     def test_one_matching_class_of_several_is_enough(self):
         matcher = self.matcher(profile((v("x"), "Writes", v("y")), x="Columnist"))
         matcher.class_(n("Columnist"), n("ann"))
         matcher.class_(n("Player"), n("ann"))
         matcher.property(n("Writes"), n("ann"), n("a1"))
-        assert matcher.end()[("q0", 0)] == [{v("x"): n("ann"), v("y"): n("a1")}]
+        assert matcher.generate_result(("q0", 0), Budget()) == [{v("x"): n("ann"), v("y"): n("a1")}]
 
     def test_results_are_joined_along_next_to_match(self):
         chain = profile((v("x"), "Writes", v("y")), (v("y"), "in", n("paper")), x="Columnist", y="Article")
@@ -158,7 +159,9 @@ class TestSemanticMatcher:
         matcher._individual = None  # properties of the individuals above, in no order
         for name, domain, range_ in (("Writes", "ann", "a1"), ("Writes", "ann", "a2"), ("in", "a2", "paper")):
             matcher.property(n(name), n(domain), n(range_))
-        assert [(mu[v("x")], mu[v("y")]) for mu in matcher.end()[("q0", 0)]] == [(n("ann"), n("a2"))]
+        assert [(mu[v("x")], mu[v("y")]) for mu in matcher.generate_result(("q0", 0), Budget())] == [
+            (n("ann"), n("a2"))
+        ]
         assert self.stats.joins == 3
 
 
@@ -175,3 +178,4 @@ def test_the_broker_counts_tables_and_rows_and_starts_each_document_afresh():
     assert not list(broker.match(Event.read("<urn:bob> <urn:Writes> <urn:a2> .", "text/turtle")))
     broker.unsubscribe("s")
     assert not broker._profiles.entries
+    assert not broker._profiles.firsts

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ontosub.matching.spread import Relations, Spread, _combinations
 from pyoxigraph import Store
 
 from generators import events, ontologies
@@ -14,7 +15,6 @@ from ontosub import Event, Matcher, Subscription
 from ontosub.languages.sparql import parse_query
 from ontosub.matching import event_store
 from ontosub.matching.residual import COMBINATIONS_MAX, Residual
-from ontosub.matching.spread import Relations, Spread, _combinations
 from ontosub.model import Match, Ontology
 from ontosub.model.errors import LimitError
 from ontosub.model.terms import XSD, Literal, NamedNode, Triple

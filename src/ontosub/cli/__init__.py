@@ -15,9 +15,11 @@ import typer
 
 from ontosub import __version__
 from ontosub.cli import bench, check, explain, match, run
+from ontosub.cli.terminal import Commands
 
 app = typer.Typer(
     name="ontosub",
+    cls=Commands,
     help="Publish knowledge, subscribe by meaning.",
     no_args_is_help=True,
     add_completion=False,

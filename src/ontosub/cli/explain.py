@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import typer
 
@@ -12,6 +13,7 @@ from ontosub.cli.each_event import Given, for_each_event
 from ontosub.cli.inputs import Published, Reading
 from ontosub.cli.publishing import given_up, publish
 from ontosub.cli.results import over_budget, overruns, show_detections, waiting_object
+from ontosub.cli.terminal import show
 from ontosub.composite import CompositeMatcher, Detection, Waiting
 from ontosub.composite.moments import ticks
 from ontosub.matching import Explanation, Matcher
@@ -49,13 +51,13 @@ def command(
 
     ends: list[int] = []
 
-    def show(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
+    def explain(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
         for name in matcher.matcher.subscriptions:
             explanation = explained(matcher.matcher, published, name)
             if isinstance(explanation, Diagnostic):
                 yield explanation
             else:
-                typer.echo(json.dumps(explanation.to_dict()) if as_json else str(explanation))
+                _tell(explanation.to_dict(), explanation.lines(), as_json=as_json)
         if matcher.detector.composites:
             yield from publish(matcher, published)[2]
             if without := given_up(matcher):
@@ -73,15 +75,22 @@ def command(
 
     reading = Reading(format, base, context, mapping, vocab)
     given = Given(ontology, subscription, events, folder, language, reading, strict)
-    for_each_event(given, "explaining", show, end)
+    for_each_event(given, "explaining", explain, end)
 
 
 def _show(name: str, detections: list[Detection], waiting: list[Waiting], *, as_json: bool) -> None:
     show_detections(detections, as_json=as_json)
     if not detections and not as_json:
-        typer.echo(f"{name}: not detected")
+        show(f"{name}: not detected")
     for wait in waiting:
-        typer.echo(json.dumps(waiting_object(wait)) if as_json else str(wait))
+        _tell(waiting_object(wait), [str(wait)], as_json=as_json)
+
+
+def _tell(written: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(written))
+    else:
+        show(*lines)
 
 
 def explained(matcher: Matcher, published: Published, name: str) -> Explanation | Diagnostic:

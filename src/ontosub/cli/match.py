@@ -14,6 +14,7 @@ from ontosub.cli.explain import explained
 from ontosub.cli.inputs import Published, Reading
 from ontosub.cli.publishing import given_up, publish
 from ontosub.cli.results import match_lines, match_object, over_budget, over_budget_object, overruns, show_detections
+from ontosub.cli.terminal import show
 from ontosub.composite import CompositeMatcher
 from ontosub.composite.moments import FOREVER
 from ontosub.matching import Explanation
@@ -62,7 +63,7 @@ def command(
       ontosub match -s alarms/ readings/ --lateness 30s
     """
 
-    def show(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
+    def notify(matcher: CompositeMatcher, published: Published) -> Iterator[Diagnostic]:
         matches, detections, warned = publish(matcher, published)
         without = given_up(matcher)
         for match in matches:
@@ -86,7 +87,7 @@ def command(
 
     reading = Reading(format, base, context, mapping, vocab)
     given = Given(ontology, subscription, events, folder, language, reading, strict, lateness)
-    for_each_event(given, "matching", show, end)
+    for_each_event(given, "matching", notify, end)
 
 
 def _show(match: Match, published: Published, why: Explanation | None, *, as_json: bool) -> None:
@@ -95,7 +96,7 @@ def _show(match: Match, published: Published, why: Explanation | None, *, as_jso
         typer.echo(json.dumps(written if why is None else {**written, "explanation": why.to_dict()}))
     else:
         reasons = [f"    + {reason}" for reason in why.held] if why else []
-        typer.echo("\n".join([*match_lines(match), *reasons]))
+        show(*match_lines(match), *reasons)
 
 
 def _too_late(late: int, event_id: str) -> Diagnostic:

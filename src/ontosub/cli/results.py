@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from ontosub.cli.terminal import show
 from ontosub.composite import CompositeMatcher, Detection, Waiting
 from ontosub.composite.overrun import overrun_warning
 from ontosub.model import Binding, Diagnostic, Event, Interval, Match, Severity
@@ -128,7 +129,10 @@ def detection_lines(detection: Detection) -> list[str]:
 def show_detections(detections: Iterable[Detection], *, as_json: bool) -> None:
     """Write detections to standard output."""
     for detection in detections:
-        typer.echo(json.dumps(detection_object(detection)) if as_json else "\n".join(detection_lines(detection)))
+        if as_json:
+            typer.echo(json.dumps(detection_object(detection)))
+        else:
+            show(*detection_lines(detection))
 
 
 def answer_text(answer: Binding) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import replace
@@ -17,6 +16,7 @@ import typer
 from ontosub.cli import options
 from ontosub.cli.faults import reported, say
 from ontosub.cli.status import StatusLine
+from ontosub.cli.terminal import show
 from ontosub.inputs.faults import diagnostic_of
 from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import UsageError
@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 FAILED = 1
 """The exit code of a pipeline that fails while it runs: nothing is wrong with what it was given."""
 
-_MAIN_OPTION = {"files": "path", "log": "directory", "parquet": "path", "json": "path", "sql": "url", "webhook": "url"}
+_MAIN_OPTION = {
+    "files": "path",
+    "log": "directory",
+    "parquet": "path",
+    "json": "path",
+    "sql": "url",
+    "webhook": "url",
+    "print": "format",
+}
 """What stands behind the colon of a source or sink on the command line."""
 
 
@@ -51,7 +59,7 @@ def command(
         typer.Option(
             "--sink",
             metavar="KIND:WHERE",
-            help="parquet:DIR, json:DIR, sql:URL, webhook:URL or print; repeat it for more.",
+            help="parquet:DIR, json:DIR, sql:URL, webhook:URL, or print, print:text, print:json; repeat it for more.",
         ),
     ] = None,
     state: Annotated[
@@ -218,28 +226,28 @@ def _backtest(plan: Plan, spark: SparkSession, samples: int, *, as_json: bool) -
 
     with TemporaryDirectory(prefix="ontosub-backtest-") as folder:
         found = backtest(plan, spark, Path(folder), samples=samples, say=say)
-    show: Callable[[Backtest], None] = _show_json if as_json else _show
-    show(found)
+    tell: Callable[[Backtest], None] = _show_json if as_json else _show
+    tell(found)
 
 
 def _show_json(found: Backtest) -> None:
     for fired in found.fired:
         told = {"subscription": fired.subscription_id, "events": fired.events, "samples": fired.samples}
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        show(json.dumps(told, ensure_ascii=False))
 
 
 def _show(found: Backtest) -> None:
     for fired in found.fired:
         is_composite = fired.subscription_id in found.composites
         of = "composite events" if is_composite else f"of {found.outcome.payloads:,} payloads' events"
-        typer.echo(f"{fired.subscription_id}: {fired.events:,} {of}")
+        show(f"{fired.subscription_id}: {fired.events:,} {of}")
         for sample in fired.samples:
             answers = "; ".join(
                 ", ".join(f"?{name} = {term}" for name, term in binding.items()) for binding in sample["bindings"]
             )
             events = " + ".join(sample.get("events", [sample["event"]]))
-            typer.echo(f"    {events}" + (f": {answers}" if answers else ""))
+            show(f"    {events}" + (f": {answers}" if answers else ""))
     if found.outcome.untimed:
-        typer.echo(f"{found.outcome.untimed:,} matches have no time, and are no part of composites", file=sys.stderr)
+        typer.echo(f"{found.outcome.untimed:,} matches have no time, and are no part of composites", err=True)
     if found.outcome.rejects:
-        typer.echo(f"{found.outcome.rejects:,} could not be read", file=sys.stderr)
+        typer.echo(f"{found.outcome.rejects:,} could not be read", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from threading import Event as Signal
 from threading import Thread
@@ -9,7 +10,8 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.status import Status
+from rich.live import Live
+from rich.spinner import Spinner
 
 _TERMINAL_S, _LOG_S = 0.5, 30.0
 """How often the line is shown."""
@@ -39,6 +41,8 @@ class StatusLine:
             while not self._over.wait(_LOG_S):
                 self._console.print(self._line(), highlight=False)
             return
-        with Status(self._line(), console=self._console) as status:
+        spinner = Spinner("dots", self._line())
+        # Results stay on standard output; only where both are one terminal must the line make room for them.
+        with Live(spinner, console=self._console, transient=True, redirect_stdout=sys.stdout.isatty()):
             while not self._over.wait(_TERMINAL_S):
-                status.update(self._line())
+                spinner.update(text=self._line())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ontosub.model.errors import OntosubError
+from ontosub.model.errors import Diagnostic, OntosubError
 
 RESTORE = 'Restore the file from a backup, or see "Damage" in docs/EVENT_LOG.md for how to go on without it.'
 
@@ -23,12 +23,15 @@ class EventLogError(OntosubError):
         self.message, self.path, self.position, self.hint = message, path, position, hint
         super().__init__(message, path, position, hint)
 
-    def __str__(self) -> str:
+    @property
+    def diagnostic(self) -> Diagnostic:
         where = [] if self.path is None else [self.path]
         if self.position is not None:
             where.append(f"byte {self.position}")
-        shown = f"{', '.join(where)}: {self.message}" if where else self.message
-        return f"{shown}\nhint: {self.hint}" if self.hint else shown
+        return Diagnostic(self.message, hint=self.hint, source=", ".join(where) or None)
+
+    def __str__(self) -> str:
+        return str(self.diagnostic)
 
 
 def corrupt(path: Path, position: int | None, what: str) -> EventLogError:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from ontosub.languages.composite.durations import parse_duration
 from ontosub.languages.prologue import Fault
-from ontosub.model.errors import UsageError
+from ontosub.model.errors import Diagnostic, UsageError
 
 _WORDS = {str: "a text", Path: "a path", int: "a whole number", float: "a number", bool: "true or false"}
 _LISTS = (Sequence, list, tuple)
@@ -27,7 +27,7 @@ def duration(option: str, text: str) -> timedelta:
     try:
         return parse_duration(text, or_nothing=True)
     except Fault as fault:
-        raise UsageError(f"{option}: {fault.message}\nhint: {fault.hint}") from None
+        raise UsageError(Diagnostic(f"{option}: {fault.message}", hint=fault.hint)) from None
 
 
 def _fits(value: object, annotation: Any) -> bool:

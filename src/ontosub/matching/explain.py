@@ -69,6 +69,10 @@ class Explanation:
     show: Show = field(default=term_text, repr=False, compare=False)
 
     def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return the explanation for people, line by line."""
         total = len(self.held) + len(self.failed) + len(self.undecided)
         verdict = "matches" if self.matched else f"does not match: {len(self.held)} of {total} constraints hold"
         lines = [f"{self.subscription_id}: event {self.event_id} {verdict}"]
@@ -76,7 +80,7 @@ class Explanation:
         lines += [f"  + {reason}" for reason in self.held]
         lines += [f"  - {reason}" for reason in self.failed]
         lines += [f"  ? {reason}" for reason in self.undecided]
-        return "\n".join(lines)
+        return lines
 
     def to_dict(self) -> dict[str, object]:
         """Return the explanation as plain JSON values, terms in N-Triples syntax."""

@@ -185,7 +185,7 @@ class Matcher:
     def _warn(self, doubt: Diagnostic) -> None:
         if self._strict:
             raise LanguageError(doubt.message, hint=doubt.hint, text=doubt.text, span=doubt.span, source=doubt.source)
-        warnings.warn(str(doubt), OntosubWarning, stacklevel=3)
+        warnings.warn(OntosubWarning(doubt), stacklevel=3)
 
     def _get(self, id: str) -> Subscription:
         if id not in self._subscriptions:

@@ -22,6 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ontosub.model.terminal import printable
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -58,7 +60,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding about a text or an ontology, printable by itself."""
+    """One finding about a text or an ontology, printable by itself: control characters in it are shown as codes."""
 
     message: str
     severity: Severity = Severity.ERROR
@@ -82,11 +84,11 @@ class Diagnostic:
         where = [self.source] if self.source else []
         if self.span is not None:
             where.append(f"line {self.span.line}, column {self.span.column}")
-        shown = [": ".join([", ".join(where), self.message]) if where else self.message]
+        shown = [printable(": ".join([", ".join(where), self.message]) if where else self.message)]
         if self.text is not None and self.span is not None:
             shown.extend(_underlined(self.text, self.span))
         if self.hint:
-            shown.append(f"hint: {self.hint}")
+            shown.append(printable(f"hint: {self.hint}"))
         return "\n".join(shown)
 
 
@@ -98,16 +100,23 @@ def _underlined(text: str, span: Span) -> list[str]:
     lines = text.split("\n")
     if not 1 <= span.line <= len(lines):
         return []
-    line = lines[span.line - 1]
+    line = lines[span.line - 1].rstrip("\r")
     end = span.end_column if span.end_line == span.line else len(line) + 1
     cut = max(0, span.column - 1 - _SHOWN_WIDTH // 2)
     shown = line[cut : cut + _SHOWN_WIDTH].replace("\t", " ")
-    width = max(1, min(end - span.column, len(shown) - (span.column - 1 - cut)))
-    return [f"  {shown}", "  " + " " * (span.column - 1 - cut) + "^" * width]
+    start = span.column - 1 - cut
+    before, meant = printable(shown[:start]), printable(shown[start : max(start, start + end - span.column)])
+    return [f"  {printable(shown)}", "  " + " " * max(start, len(before)) + "^" * max(1, len(meant))]
 
 
 class OntosubError(Exception):
     """The root of all errors that Ontosub raises on purpose."""
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """What it says: more than a message, if it was made with a diagnostic."""
+        [told] = self.args if len(self.args) == 1 else [str(self)]
+        return told if isinstance(told, Diagnostic) else Diagnostic(str(self))
 
 
 class InputError(OntosubError):
@@ -122,8 +131,12 @@ class InputError(OntosubError):
         span: Span | None = None,
         source: str | None = None,
     ) -> None:
-        self.diagnostic = Diagnostic(message, Severity.ERROR, hint, text, span, source)
-        super().__init__(str(self.diagnostic))
+        self._diagnostic = Diagnostic(message, Severity.ERROR, hint, text, span, source)
+        super().__init__(str(self._diagnostic))
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        return self._diagnostic
 
     @property
     def message(self) -> str:
@@ -165,9 +178,12 @@ class IndexDirectoryError(OntosubError):
         self.message, self.path, self.hint = message, path, hint
         super().__init__(message, path, hint)
 
+    @property
+    def diagnostic(self) -> Diagnostic:
+        return Diagnostic(self.message, hint=self.hint, source=self.path)
+
     def __str__(self) -> str:
-        shown = f"{self.path}: {self.message}" if self.path else self.message
-        return f"{shown}\nhint: {self.hint}" if self.hint else shown
+        return str(self.diagnostic)
 
 
 class LimitError(OntosubError):

@@ -126,7 +126,8 @@ class Running:
             # Spark does not say where. It writes to the state and to where programs put what they need for a while.
             places = [self._plan.state.absolute(), Path(gettempdir())]
             return PipelineError(f"{min(places, key=lambda place: disk_usage(place).free)}: {_FULL}")
-        return self._plan.source.explained(error) or PipelineError(_reason(cause))
+        told = cause.diagnostic if isinstance(cause, OntosubError) else _reason(cause)
+        return self._plan.source.explained(error) or PipelineError(told)
 
 
 def _stop(query: StreamingQuery) -> None:
@@ -136,8 +137,6 @@ def _stop(query: StreamingQuery) -> None:
 
 def _reason(error: BaseException) -> str:
     """Return what has gone wrong in a line or two: Spark tells it with the stacks of two languages."""
-    if isinstance(error, OntosubError):
-        return str(error)
     text = str(error)
     if isinstance(error, PySparkException) and "Error: " in text:
         # What a worker raised is the last line of its traceback.

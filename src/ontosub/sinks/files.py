@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from ontosub.disk import sync
 from ontosub.model.errors import UsageError
 from ontosub.sinks.file_faults import told
+from ontosub.sinks.moments import is_within_calendar
 from ontosub.sinks.rows import json_objects, json_text, kind_of
 from ontosub.sinks.sink import Delivery, Sink
 
@@ -97,10 +99,22 @@ def _write_lines(delivery: Delivery, folder: Path) -> None:
 
 
 def _link(delivery: Delivery, folder: Path) -> None:
-    """Link the staged files, which nobody writes to any more, or copy them if they are on another file system."""
+    """Link the staged files, which nobody writes to any more, or copy them if they are on another file system.
+
+    A file with moments that not every reader can hold is written anew, without them.
+    """
     for number, file in enumerate(filter(_has_rows, delivery.files)):
         part = folder / f"part-{number:05d}.parquet"
+        if not is_within_calendar(file):
+            _rewrite(replace(delivery, files=(file,)), part)
+            continue
         try:
             os.link(file, part)
         except OSError:
             shutil.copyfile(file, part)
+
+
+def _rewrite(delivery: Delivery, part: Path) -> None:
+    with pq.ParquetWriter(part, delivery.schema) as writer:
+        for table in delivery.tables():
+            writer.write_table(table)

@@ -147,8 +147,11 @@ def last_batch(reader: Mapping[str, Any], topic: str, key: str, timeout: float) 
     consumer = Consumer({**reader, **SILENT, **own, "enable.auto.commit": False})
     try:
         consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
-        found = [message.value() for message in _up_to(end, consumer, topic, timeout) if message.key() == key.encode()]
-        return int(found[-1] or b"") if found else NONE
+        last: bytes | None = str(NONE).encode()
+        for message in _up_to(end, consumer, topic, timeout):
+            if message.key() == key.encode():
+                last = message.value()
+        return int(last or b"")
     except ValueError:
         raise UsageError(f"option control_topic: what {topic} has for {key} is no number of a batch") from None
     finally:

@@ -10,8 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-ROWS_MAX = 10_000
-"""How many rows are held in memory at once."""
+from ontosub.sinks.moments import within_calendar
+
+ROWS_MAX, BYTES_MAX = 1_000, 32 * 1024 * 1024
+"""How many rows, and about how many bytes of them as they are stored, are held in memory at once.
+
+Texts that repeat are stored once: the number of rows bounds what becomes of them in memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,16 @@ class Delivery:
     files: tuple[Path, ...]
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield the rows, piece by piece."""
+        """Yield the rows, piece by piece, with moments that every reader can hold."""
         for path in self.files:
             with pq.ParquetFile(path) as file:
-                for piece in file.iter_batches(ROWS_MAX):
-                    yield pa.Table.from_batches([piece]).cast(self.schema)
+                for piece in file.iter_batches(_rows_at_once(file.metadata)):
+                    yield within_calendar(pa.Table.from_batches([piece]).cast(self.schema))
+
+
+def _rows_at_once(file: pq.FileMetaData) -> int:
+    stored = sum(file.row_group(group).total_byte_size for group in range(file.num_row_groups))
+    return max(1, min(ROWS_MAX, BYTES_MAX * int(file.num_rows) // max(1, int(stored))))
 
 
 class Sink(ABC):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any
 
 import sqlalchemy.dialects.postgresql as postgresql
@@ -19,7 +18,7 @@ from sqlalchemy.schema import CreateTable
 
 from ontosub.model.errors import UsageError
 from ontosub.sinks.rows import kind_of
-from ontosub.sinks.sink import ROWS_MAX, Delivery, Sink
+from ontosub.sinks.sink import Delivery, Sink
 from ontosub.sinks.sql_engine import engine_of, shown
 from ontosub.sinks.sql_faults import told
 from ontosub.sinks.sql_rows import Row, staged_rows, storable
@@ -115,11 +114,9 @@ def _copy(connection: Connection, stage: Table, rows: Iterator[Row]) -> int:
 
 def _insert(connection: Connection, stage: Table, rows: Iterator[Row]) -> int:
     places = ", ".join("?" for _ in stage.columns)
-    count = 0
-    while some := list(islice(rows, ROWS_MAX)):
-        connection.exec_driver_sql(f"INSERT INTO {stage.name} VALUES ({places})", some)  # noqa: S608 - names are ours
-        count += len(some)
-    return count
+    driver: Any = connection.connection.driver_connection  # which takes rows as they come
+    done = driver.executemany(f"INSERT INTO {stage.name} VALUES ({places})", rows)  # noqa: S608 - names are ours
+    return max(0, int(done.rowcount))
 
 
 def _move(connection: Connection, record: dict[str, Any], count: int) -> None:

@@ -23,9 +23,29 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
 )
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.sql.functions import FunctionElement
 
 VERSION = 2
 """Of the tables. Any change to them takes another."""
+
+
+class _InUtc(FunctionElement[datetime]):
+    """A moment as PostgreSQL tells it in UTC: in another time zone it may lie in a year that Python does not know."""
+
+    inherit_cache = True
+
+
+@compiles(_InUtc)
+def _as_stored(moment: _InUtc, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(moment.clauses, **options)
+
+
+@compiles(_InUtc, "postgresql")
+def _without_zone(moment: _InUtc, compiler: SQLCompiler, **options: Any) -> str:
+    return f"timezone('UTC', {compiler.process(moment.clauses, **options)})"
 
 
 class Moment(TypeDecorator[datetime]):
@@ -33,6 +53,11 @@ class Moment(TypeDecorator[datetime]):
 
     impl = DateTime(timezone=True)
     cache_ok = True
+
+    def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        moment = _InUtc(column)
+        moment.type = self
+        return moment
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is None or dialect.name != "sqlite":

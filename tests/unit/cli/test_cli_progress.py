@@ -1,13 +1,16 @@
 """The progress bar: for people who wait, and for nobody else."""
 
 import io
+import sys
 from collections.abc import Callable
+from threading import Event as Signal
 
 import pytest
 from rich.console import Console
 
 from ontosub.cli import progress
 from ontosub.cli.progress import shown
+from ontosub.cli.status import StatusLine
 
 
 def terminal() -> Console:
@@ -52,3 +55,22 @@ def test_nothing_is_ever_drawn_elsewhere_than_on_a_terminal(monkeypatch: pytest.
     console = Console(file=io.StringIO(), force_terminal=False)
     assert list(shown([1, 2, 3], "counting", console)) == [1, 2, 3]
     assert drawn(console) == ""
+
+
+def test_rows_stay_on_standard_output_beside_a_status_line(monkeypatch: pytest.MonkeyPatch):
+    calls, is_drawn = [], Signal()
+
+    def line() -> str:
+        calls.append(None)
+        if len(calls) > 1:  # the first comes before it is drawn
+            is_drawn.set()
+        return "going on"
+
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    console = terminal()
+    with StatusLine(line, console=console):
+        assert is_drawn.wait(60)
+        print("a row")
+    assert sys.stdout.getvalue() == "a row\n"
+    assert "going on" in drawn(console)
+    assert "a row" not in drawn(console)

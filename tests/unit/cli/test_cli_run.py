@@ -38,6 +38,11 @@ class TestRefused:
         told = refused("--source", source, "-s", folder / "s.rq", "--state", folder / "state")
         assert f"--source {source}" in told
 
+    def test_an_unknown_way_of_printing(self, folder):
+        source, state = f"files:{folder / 'events'}", folder / "state"
+        told = refused("--source", source, "-s", folder / "s.rq", "--state", state, "--sink", "print:xml")
+        assert "option format of the sink print: a text is not one of text, json" in told
+
     def test_a_path_where_nothing_is(self, folder):
         told = refused("--source", f"files:{folder}/no", "-s", folder / "s.rq", "--state", folder / "state")
         assert "path" in told
@@ -62,9 +67,10 @@ class TestExample:
     def test_runs(self, tmp_path):
         done = self.run("--once", "--state", tmp_path / "state")
         assert done.returncode == 0, done.stderr
-        rows = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {(row["event_id"], row["subscription_id"]) for row in rows} >= {("lot 17", "bargains")}
-        assert len(rows) == 12
+        lines = done.stdout.splitlines()
+        assert "bargains: event lot 17 matches" in lines
+        assert sum(line.endswith(" matches") for line in lines) == 12
+        assert any(line.startswith("    ?") for line in lines)
         assert "12 matches, 0 rejects" in done.stderr
         assert "Traceback" not in done.stderr, done.stderr
 

@@ -1,16 +1,17 @@
 """Tables of matches and detections: what a detector is fed from one, and what another says of its detections."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pyarrow as pa
 import pytest
 
 from ontosub import Composite, Subscription
 from ontosub.composite import Detector
-from ontosub.composite.moments import FOREVER, ticks
+from ontosub.composite.moments import FOREVER, interval_of, ticks
 from ontosub.composite.table import DETECTIONS, Fed, feed, latest_of, table_of
 from ontosub.matching.batch import MATCHES
+from ontosub.model.interval import Interval
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = {name: Subscription.parse("SELECT ?x { ?x <urn:p> ?y }", id=name) for name in ("a", "b")}
@@ -74,3 +75,10 @@ def test_a_table_in_pieces(count):
     found = detector("a times 2")
     assert feed(found, pa.concat_tables(pieces)) == Fed(0, 0)
     assert len(found.advance(BEGIN + timedelta(hours=1))) == count // 2
+
+
+def test_moments_outside_of_the_calendar_are_those_at_its_ends():
+    early = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
+    late = datetime.max.replace(tzinfo=timezone(-timedelta(hours=14)))
+    ends = Interval(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    assert interval_of(ticks(early), ticks(late)) == ends

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pyarrow.dataset
@@ -14,6 +16,8 @@ from ontosub.model.errors import Unavailable, UsageError
 from ontosub.sinks.files import FileSink
 from ontosub.sinks.rows import KINDS, json_objects, json_text
 from ontosub.sinks.sink import ROWS_MAX
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
 def table(path: Path):
@@ -61,6 +65,20 @@ def test_staged_files_are_linked_and_may_go(tmp_path, stage):
     assert file.stat().st_ino == delivery.files[0].stat().st_ino
     delivery.files[0].unlink()
     assert table(tmp_path / "out")["event_id"].to_pylist() == ["e"]
+
+
+def test_a_staged_file_with_a_moment_that_python_cannot_hold_is_written_anew(tmp_path, stage):
+    sink = ready(FileSink(tmp_path / "out"))
+    far = datetime.max.replace(tzinfo=timezone(-timedelta(hours=1)))
+    [staged] = stage({"time_start": NOON, "time_end": far}).files
+    sink.deliver(replace(stage({}), files=(staged, *stage({"event_id": "f"}).files)))
+    rows = table(tmp_path / "out").select(["event_id", "time_start", "time_end"]).to_pylist()
+    assert rows == [
+        {"event_id": "e", "time_start": NOON, "time_end": datetime.max.replace(tzinfo=UTC)},
+        {"event_id": "f", "time_start": None, "time_end": None},
+    ]
+    inodes = {file.stat().st_ino for file in (tmp_path / "out").rglob("*.parquet")}
+    assert staged.stat().st_ino not in inodes
 
 
 def test_staged_files_on_another_file_system_are_copied(small_disk, stage):

@@ -10,6 +10,7 @@ import pytest
 from ontosub.model.errors import UsageError
 from ontosub.sinks import from_options
 from ontosub.sinks.files import FileSink
+from ontosub.sinks.printing import PrintSink
 from ontosub.sinks.sql_log import SqlLog
 from ontosub.sinks.webhook import Webhook
 
@@ -23,6 +24,8 @@ HOOK = {"url": "http://127.0.0.1:1/", "state": "state.db"}
         ("json", {"path": "out"}, FileSink),
         ("sql", {"url": "sqlite:///log.db"}, SqlLog),
         ("sql", {"url": "postgresql://host/db", "timeout": 5}, SqlLog),
+        ("print", {}, PrintSink),
+        ("print", {"format": "text"}, PrintSink),
         ("webhook", HOOK, Webhook),
         ("webhook", {**HOOK, "headers": {"X": "y"}, "rows_per_request": 5, "timeout": 0.5, "secret": "k"}, Webhook),
     ],
@@ -43,6 +46,7 @@ def test_what_is_made(kind, options, made):
         ("sql", {"url": "sqlite:///log.db", "timeout": True}, "option timeout of the sink sql: true or false is not"),
         ("sql", {"url": "sqlite:///log.db", "timeout": 0}, "option timeout: 0 is no number of seconds"),
         ("sql", {"url": "sqlite:///log.db", "timeout": float("nan")}, "option timeout: nan is no number of seconds"),
+        ("print", {"format": "xml"}, "option format of the sink print: a text is not one of text, json"),
         ("webhook", {"url": "http://127.0.0.1/"}, "the sink webhook lacks the option state"),
         ("webhook", {**HOOK, "rows_per_request": "9"}, "option rows_per_request of the sink webhook: a text is not"),
         ("webhook", {**HOOK, "rows_per_request": 0}, "option rows_per_request: 0 is less than 1"),

@@ -1,8 +1,8 @@
-"""Rows: which kind they are, and how they look in JSON, printed for example."""
+"""Rows: which kind they are, and how they look in JSON."""
 
 from __future__ import annotations
 
-import json
+import random
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -11,8 +11,8 @@ import pytest
 from ontosub import Composite, CompositeMatcher, Event, Subscription
 from ontosub.composite.table import table_of
 from ontosub.model.errors import UsageError
-from ontosub.sinks import Delivery, from_options
-from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects, json_text, kind_of
+from ontosub.sinks import Delivery
+from ontosub.sinks.rows import EVENT_COLUMNS, KINDS, json_objects, kind_of
 from ontosub.sinks.sink import ROWS_MAX
 
 
@@ -47,21 +47,12 @@ def test_a_detection_in_json():
     assert row["constituents"] == detection.tree.to_dict()
 
 
-def test_rows_of_all_kinds_are_printed(stage, capsys):
-    sink = from_options("print", {})
-    sink.open()
-    deliveries = [stage({}, {EVENT_COLUMNS[kind]: "é"}, batch=3, kind=kind) for kind in KINDS]
-    for delivery in deliveries:
-        sink.deliver(delivery)
-    lines = capsys.readouterr().out.splitlines()
-    rows = [row for delivery in deliveries for table in delivery.tables() for row in json_objects(table)]
-    assert lines == [json_text(row) for row in rows]
-    assert json.loads(lines[-1])["constituents"]["what"] == "before"
-
-
-def test_more_detections_than_one_piece_are_printed(stage, capsys):
-    sink = from_options("print", {})
-    sink.open()
-    names = [f"d{n}" for n in range(ROWS_MAX + 1)]
-    sink.deliver(stage(*({"detection_id": name} for name in names), kind="detections"))
-    assert [json.loads(line)["detection_id"] for line in capsys.readouterr().out.splitlines()] == names
+def test_large_rows_are_read_a_few_at_a_time(stage, monkeypatch):
+    monkeypatch.setattr("ontosub.sinks.sink.BYTES_MAX", 1_000_000)
+    large = stage(*({"payload": random.randbytes(100_000)} for _ in range(50)), kind="rejects")
+    assert max(table.nbytes for table in large.tables()) < 2_000_000
+    small = stage(*({"event_id": f"e{n}"} for n in range(2 * ROWS_MAX)))
+    assert [len(table) for table in small.tables()] == [ROWS_MAX, ROWS_MAX]
+    huge = stage(*({"payload": random.randbytes(2_000_000)} for _ in range(2)), kind="rejects")
+    assert [len(table) for table in huge.tables()] == [1, 1]
+    assert [len(table) for table in stage().tables()] == []

@@ -408,7 +408,7 @@ class Interrupted(Delivery):
     happens: object = None
 
     def tables(self) -> Iterator[pa.Table]:
-        [table] = super().tables()
+        table = pa.concat_tables(super().tables())
         yield table.slice(0, 1)
         self.happens()
         yield table.slice(1)
@@ -503,4 +503,17 @@ def test_moments_are_in_utc_whatever_the_server_thinks(postgres, stage):
     [row] = query(url, select(NOTIFICATIONS))
     assert (row.time_start, row.time_end) == (noon, noon)
     assert abs((row.created_at - datetime.now(UTC)).total_seconds()) < 3600
+    log.close()
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Midway"])
+def test_the_ends_of_time_are_read_wherever_the_server_is(postgres, stage, zone):
+    url = postgres.create_database()
+    query(url, text(f"ALTER DATABASE {url.rpartition('/')[2]} SET timezone = '{zone}'"))
+    log = SqlLog(url)
+    log.open()
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    log.deliver(stage({"time_start": first, "time_end": last}))
+    [row] = query(url, page())
+    assert (row.time_start, row.time_end) == (first, last)
     log.close()

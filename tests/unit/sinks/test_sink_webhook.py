@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -88,7 +90,7 @@ def test_what_is_posted(receiver, hook, stage):
 def test_detections_are_posted(receiver, hook, stage):
     rows = [{"detection_id": f"d{n:05d}", "bindings": [], "event_ids": []} for n in range(ROWS_MAX)]
     rows += [{"detection_id": "a", "subscription_id": "z"}, {"detection_id": "a"}]
-    sink = hook(rows_per_request=6000)
+    sink = hook(rows_per_request=ROWS_MAX // 2 + 1)
     for kind in ("matches", "rejects"):
         sink.deliver(stage({}, batch=12, kind=kind))
     receiver.answers.extend([Answer(), Answer(resets=True)])
@@ -171,6 +173,41 @@ def test_no_answer_in_time(receiver, hook, stage):
     sink.close()
     hook().deliver(stage({}))
     assert parts(receiver) == [("p/0/matches/0", ["e"])] * 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, endless=b"x"),
+        Answer(200, endless=b"X-More: and more\r\n"),
+        Answer(103, endless=b"Link: </x>\r\n\r\nHTTP/1.1 103 Early Hints\r\n"),
+    ],
+    ids=["a header without end", "headers without end", "interim answers without end"],
+)
+def test_an_answer_that_drips_and_never_begins_is_no_answer(receiver, hook, stage, answer):
+    sink = hook(timeout=0.5)
+    receiver.answers.append(answer)
+    with pytest.raises(Unavailable, match=r"http://127.0.0.1:\d+: no answer within 0.5 s"):
+        sink.deliver(stage({}))
+    sink.deliver(stage({}))
+    assert parts(receiver) == [("p/0/matches/0", ["e"])] * 2
+
+
+def test_who_does_not_read_is_left(tmp_path, stage):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and nothing else
+        sink = Webhook(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path / "state.db", timeout=0.5)
+        sink.open()
+        with pytest.raises(Unavailable, match=r"no answer within 0.5 s"):
+            sink.deliver(stage({"bindings": [[("x", '"' + "x" * 20_000_000 + '"')]]}))
+        sink.close()
+
+
+def test_it_delivers_beside_a_running_event_loop(receiver, hook, stage):
+    async def deliver() -> None:
+        hook().deliver(stage({}))
+
+    asyncio.run(deliver())
+    assert len(receiver.requests) == 1
 
 
 def test_nobody_there(tmp_path, stage):

@@ -24,7 +24,7 @@ class Source:
 
     def limit(self, message: str, span: Span | None, hint: str | None = None) -> LimitError:
         """Return the error that says what is too much at `span`."""
-        return LimitError(str(Diagnostic(message, hint=hint, text=self.text, span=span, source=self.name)))
+        return LimitError(Diagnostic(message, hint=hint, text=self.text, span=span, source=self.name))
 
 
 def _cut(message: str) -> str:

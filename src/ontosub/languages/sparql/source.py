@@ -39,4 +39,4 @@ class Source:
 
     def limit(self, message: str, span: Span | None, hint: str) -> LimitError:
         """Return the error that says what is too much at a span."""
-        return LimitError(str(Diagnostic(message, hint=hint, text=self.text, span=span)))
+        return LimitError(Diagnostic(message, hint=hint, text=self.text, span=span))

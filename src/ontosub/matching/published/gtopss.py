@@ -15,11 +15,12 @@ from ontosub.matching.algorithm import Algorithm
 from ontosub.matching.definition import Mu, image_of
 from ontosub.matching.published.concepts import Concepts, Given
 from ontosub.matching.published.joins import NOTHING_MAPPED, Row, confirmed, in_joining_order, join, lone_vertices
-from ontosub.matching.published.outcome import Outcome
+from ontosub.matching.published.outcome import Outcome, decided
 from ontosub.model import Arc, Event, GraphPattern, Match, Subscription
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import Literal, NamedNode, PatternTerm, Term, Triple
 from ontosub.semantics import Entailment
+from ontosub.semantics.budget import Budget
 from ontosub.semantics.event_graph import EventGraph
 
 
@@ -107,7 +108,7 @@ class GToPSS(Algorithm):
 
     def subscribe(self, subscription: Subscription) -> None:
         """Take in a subscription whose id is new."""
-        self._subscriptions[subscription.id] = subscription, Outcome(subscription, self._entailment)
+        self._subscriptions[subscription.id] = subscription, Outcome(subscription)
         for edge in _edges_of(subscription):
             self._edges.insert(edge)
 
@@ -120,14 +121,16 @@ class GToPSS(Algorithm):
         graph = self._entailment.event_graph(event)
         matched = self._match_edges(graph)
         taxonomy = ClassTaxonomy(self._concepts, graph)
-        for subscription, outcome in self._subscriptions.values():
+
+        def decide(id: str, budget: Budget) -> Match | None:
+            subscription, outcome = self._subscriptions[id]
             found = []
             for number, pattern in enumerate(subscription.patterns):
-                rows = {arc: matched.get((subscription.id, number, arc), []) for arc in pattern.arcs}
-                found.append(self._result(pattern, rows, graph, taxonomy))
-            match = outcome.match(graph, found)
-            if match is not None:
-                yield match
+                rows = {arc: matched.get((id, number, arc), []) for arc in pattern.arcs}
+                found.append(self._result(pattern, rows, graph, taxonomy, budget))
+            return outcome.match(graph, found)
+
+        yield from decided(self, self._subscriptions, decide)
 
     def _match_edges(self, graph: EventGraph) -> dict[Edge, list[Row]]:
         """Return the statements that each edge matched. Only the class hierarchy is climbed later: all of E is read."""
@@ -141,7 +144,12 @@ class GToPSS(Algorithm):
         return matched
 
     def _result(
-        self, pattern: GraphPattern, rows: dict[Arc, list[Row]], graph: EventGraph, taxonomy: ClassTaxonomy
+        self,
+        pattern: GraphPattern,
+        rows: dict[Arc, list[Row]],
+        graph: EventGraph,
+        taxonomy: ClassTaxonomy,
+        budget: Budget,
     ) -> list[Mu]:
         """Return the mappings of a pattern: join its edges, add lone vertices, then check classes and the rest."""
         if not all(rows.values()):
@@ -150,12 +158,12 @@ class GToPSS(Algorithm):
         triples = [(arc.subject, arc.property, arc.object) for arc in arcs]
         result = NOTHING_MAPPED
         for position in in_joining_order(triples):
-            result = join(result, triples[position], rows[arcs[position]])
+            result = join(result, triples[position], rows[arcs[position]], budget)
             self.stats.joins += 1
             if not result:
                 return []
         for vertex in lone_vertices(pattern):
-            result = join(result, (vertex,), ((term,) for term in graph.vertices))
+            result = join(result, (vertex,), ((term,) for term in graph.vertices), budget)
         return confirmed([mu for mu in result if self._has_classes(mu, pattern, taxonomy)], pattern, graph)
 
     def _has_classes(self, mu: Mu, pattern: GraphPattern, taxonomy: ClassTaxonomy) -> bool:

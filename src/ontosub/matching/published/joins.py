@@ -12,6 +12,7 @@ from ontosub.matching.definition import Mu, image_of, variables_in
 from ontosub.model import GraphPattern
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import PatternTerm, Term
+from ontosub.semantics.budget import Budget
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.expressions import holds
 
@@ -20,17 +21,31 @@ NOTHING_MAPPED: list[Mu] = [{}]
 """The result before the first table is joined."""
 
 
-def join(result: Sequence[Mu], terms: Sequence[PatternTerm], rows: Iterable[Row]) -> list[Mu]:
-    """Return the mappings of `result` extended by every row that agrees with them, column by column with `terms`."""
+TERM_BYTES = 100
+"""What a term takes in a mapping, about."""
+
+
+def join(result: Sequence[Mu], terms: Sequence[PatternTerm], rows: Iterable[Row], budget: Budget) -> list[Mu]:
+    """Return the mappings of `result` extended by every row that agrees with them, column by column with `terms`.
+
+    Raises LimitError when that takes more than the budget.
+    """
     if not result:
         return []
     shared = [term for term in dict.fromkeys(terms) if term in result[0]]
     groups: dict[Row, list[Mu]] = {}
     for row in rows:
+        budget.spend()
         mapping = _read(terms, row)
         if mapping is not None:
             groups.setdefault(tuple(mapping[term] for term in shared), []).append(mapping)
-    return [{**mu, **mapping} for mu in result for mapping in groups.get(tuple(mu[term] for term in shared), ())]
+    joined: list[Mu] = []
+    for mu in result:
+        agreeing = groups.get(tuple(mu[term] for term in shared), [])
+        budget.spend(len(agreeing))
+        budget.hold(TERM_BYTES * (len(mu) + len(terms)) * len(agreeing))
+        joined += [{**mu, **mapping} for mapping in agreeing]
+    return joined
 
 
 def _read(terms: Sequence[PatternTerm], row: Row) -> Mu | None:

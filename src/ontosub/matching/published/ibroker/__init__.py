@@ -13,11 +13,12 @@ from ontosub.matching.algorithm import Algorithm
 from ontosub.matching.published.concepts import Concepts, Given
 from ontosub.matching.published.ibroker.profile_hash import ProfileHash
 from ontosub.matching.published.ibroker.semantic_matcher import IBrokerStats, SemanticMatcher
-from ontosub.matching.published.joins import NOTHING_MAPPED, confirmed
-from ontosub.matching.published.outcome import Outcome
+from ontosub.matching.published.joins import confirmed
+from ontosub.matching.published.outcome import Outcome, decided
 from ontosub.model import Event, Match, Subscription
 from ontosub.model.terms import TYPE, Term
 from ontosub.semantics import Entailment
+from ontosub.semantics.budget import Budget
 from ontosub.semantics.event_graph import EventGraph
 
 
@@ -33,7 +34,7 @@ class IBroker(Algorithm):
 
     def subscribe(self, subscription: Subscription) -> None:
         """Take in a subscription whose id is new: each of its patterns is a profile."""
-        self._subscriptions[subscription.id] = subscription, Outcome(subscription, self._entailment)
+        self._subscriptions[subscription.id] = subscription, Outcome(subscription)
         for number, pattern in enumerate(subscription.patterns):
             self._profiles.insert((subscription.id, number), pattern)
 
@@ -45,15 +46,16 @@ class IBroker(Algorithm):
     def match(self, event: Event) -> Iterator[Match]:
         graph = self._entailment.event_graph(event)
         self._read(graph)
-        results = self._matcher.end()
-        for subscription, outcome in self._subscriptions.values():
+
+        def decide(id: str, budget: Budget) -> Match | None:
+            subscription, outcome = self._subscriptions[id]
             found = [
-                confirmed(results.get((subscription.id, number), NOTHING_MAPPED), pattern, graph)
+                confirmed(self._matcher.generate_result((id, number), budget), pattern, graph)
                 for number, pattern in enumerate(subscription.patterns)
             ]
-            match = outcome.match(graph, found)
-            if match is not None:
-                yield match
+            return outcome.match(graph, found)
+
+        yield from decided(self, self._subscriptions, decide)
 
     def _read(self, graph: EventGraph) -> None:
         """Read the event graph as an OWL parser reads a document: individual by individual, classes first."""

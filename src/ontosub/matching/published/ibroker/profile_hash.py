@@ -66,6 +66,7 @@ class ProfileHash:
 
     def __init__(self) -> None:
         self.entries: dict[Key, dict[tuple[ProfileId, int], TripleInfo]] = {}
+        self.firsts: dict[ProfileId, TripleInfo] = {}
         self._untyped: Counter[Key] = Counter()
 
     def insert(self, id: ProfileId, pattern: GraphPattern) -> None:
@@ -76,10 +77,13 @@ class ProfileHash:
             following = (triples[number + 1][0], number + 1) if number + 1 < len(triples) else None
             info = TripleInfo(id, key, terms, following, number == 0, terms[0] in typed)
             self.entries.setdefault(key, {})[id, number] = info
+            if info.is_first:
+                self.firsts[id] = info
             self._untyped[key] += not info.has_typed_subject
 
     def remove(self, id: ProfileId, pattern: GraphPattern) -> None:
         """Forget a profile that was taken in."""
+        self.firsts.pop(id, None)  # one without triples has none
         for number, (key, _) in enumerate(triples_of(pattern)):
             self._untyped[key] -= not self.entries[key].pop((id, number)).has_typed_subject
             if not self.entries[key]:

@@ -1,6 +1,7 @@
 """The Semantic Matcher: what each event of a document's stream does to the match tables (Figures 3 and 4).
 
-The stream is start, then for each individual its class events and its property events, then end.
+The stream is start, then for each individual its class events and its property events; at the end, each profile's
+result is generated.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ontosub.matching.published.ibroker.profile_hash import (
 from ontosub.matching.published.joins import NOTHING_MAPPED, Row, join
 from ontosub.model import Ontology
 from ontosub.model.terms import TYPE, BlankNode, Literal, NamedNode, Term
+from ontosub.semantics.budget import Budget
 
 
 @dataclass(slots=True)
@@ -101,18 +103,14 @@ class SemanticMatcher:
         else:
             yield from ((ancestor, range_) for ancestor in self._concepts.property_ancestors(name))
 
-    def end(self) -> dict[ProfileId, list[Mu]]:
-        """Join the match tables of each profile (Figure 4, GenerateResult). A profile without triples has no entry."""
-        firsts = [info for infos in self._profiles.entries.values() for info in infos.values() if info.is_first]
+    def generate_result(self, id: ProfileId, budget: Budget) -> list[Mu]:
+        """Join the match tables of a profile (Figure 4). Raises LimitError when that takes more than the budget."""
         # The figure starts at every class; a profile's first triple serves profiles without a class as well.
-        return {info.id: self._result(info) for info in firsts}
-
-    def _result(self, first: TripleInfo) -> list[Mu]:
-        result = join(NOTHING_MAPPED, first.terms, self._tables[first.key])
-        info = self._profiles.next_to_match(first)
+        info: TripleInfo | None = self._profiles.firsts.get(id)
+        result = NOTHING_MAPPED
         while info is not None and result:
-            result = join(result, info.terms, self._tables[info.key])
-            self._stats.joins += 1
+            self._stats.joins += not info.is_first
+            result = join(result, info.terms, self._tables[info.key], budget)
             info = self._profiles.next_to_match(info)
         return result
 

@@ -13,9 +13,11 @@ from ontosub.matching.published.concepts import Concepts
 from ontosub.matching.published.ops.ems import ExtendedMetaStatements, WaitingPattern
 from ontosub.matching.published.ops.patterns import Home, StatementPattern, SubscriptionGraph
 from ontosub.matching.published.ops.process import MatchingProcess, OpsStats
-from ontosub.matching.published.outcome import Outcome
+from ontosub.matching.published.outcome import Outcome, decided
 from ontosub.model import Event, Match, Subscription
+from ontosub.model.errors import LimitError
 from ontosub.semantics import Entailment
+from ontosub.semantics.budget import Budget
 
 
 class Ops(Algorithm):
@@ -31,7 +33,7 @@ class Ops(Algorithm):
     def subscribe(self, subscription: Subscription) -> None:
         """Take in a subscription whose id is new; raise UsageError if OPS cannot match it."""
         graphs = [SubscriptionGraph(pattern) for pattern in subscription.patterns]
-        self._subscriptions[subscription.id] = Outcome(subscription, self._entailment), graphs
+        self._subscriptions[subscription.id] = Outcome(subscription), graphs
         for graph in graphs:
             for meta_statement in graph.meta_statements:
                 self._ems.take(meta_statement)
@@ -52,11 +54,16 @@ class Ops(Algorithm):
 
     def match(self, event: Event) -> Iterator[Match]:
         graph = self._entailment.event_graph(event)
-        found = MatchingProcess(self._ems, graph, self.stats).run()
-        for outcome, graphs in self._subscriptions.values():
-            match = outcome.match(graph, [found.get(each, []) for each in graphs])
-            if match is not None:
-                yield match
+        process = MatchingProcess(self._ems, graph, self.stats)
+        found = process.run()
+
+        def decide(id: str, _: Budget) -> Match | None:
+            outcome, graphs = self._subscriptions[id]
+            if not process.given_up.isdisjoint(graphs):
+                raise LimitError(f"the matching tree of {id!r} is too large on event {event.id!r}")
+            return outcome.match(graph, [found.get(each, []) for each in graphs])
+
+        yield from decided(self, self._subscriptions, decide)
 
 
 def _first_layer(graph: SubscriptionGraph) -> list[StatementPattern]:

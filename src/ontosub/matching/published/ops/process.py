@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ontosub.matching.definition import Mu, variables_in
@@ -12,6 +14,7 @@ from ontosub.matching.published.ops.patterns import Identifier, StatementPattern
 from ontosub.matching.published.ops.traversal import TypedStatement, traverse, vertex_of
 from ontosub.matching.published.ops.tree import MatchingTree, Rectangle
 from ontosub.matching.published.ops.verification import expression_of_root
+from ontosub.model.errors import LimitError
 from ontosub.model.pattern import is_constant
 from ontosub.semantics.event_graph import EventGraph
 from ontosub.semantics.expressions import holds
@@ -37,7 +40,7 @@ class OpsStats:
 
 
 class MatchingProcess:
-    """One event on its way through the EMS array."""
+    """One event on its way through the EMS array. `given_up` are the subscription graphs that it costs too much for."""
 
     def __init__(self, ems: ExtendedMetaStatements, graph: EventGraph, stats: OpsStats) -> None:
         self._ems = ems
@@ -47,6 +50,7 @@ class MatchingProcess:
         self._traversed: defaultdict[Identifier, list[tuple[TypedStatement, EmsItem]]] = defaultdict(list)
         self._agenda: deque[tuple[Rectangle, Identifier]] = deque()
         self._touched: dict[WaitingPattern, EmsItem] = {}
+        self.given_up: set[SubscriptionGraph] = set()
 
     def run(self) -> dict[SubscriptionGraph, list[Mu]]:
         """Return all mappings of each subscription graph that matches. The EMS array is left as it was found."""
@@ -69,9 +73,23 @@ class MatchingProcess:
                     self._touched[waiting] = each
                     self._notify(waiting, statement.object)
         while self._agenda:
-            rectangle, object_ = self._agenda.popleft()
-            for derived in rectangle.tree.extend(rectangle, object_):
-                self._wait(derived)
+            self._grow(*self._agenda.popleft())
+
+    def _grow(self, rectangle: Rectangle, object_: Identifier) -> None:
+        """Extend a matching tree by what one of its patterns has matched."""
+        tree = rectangle.tree
+        if tree.graph not in self.given_up:
+            with self._within_budget(tree):
+                for derived in tree.extend(rectangle, object_):
+                    self._wait(derived)
+
+    @contextmanager
+    def _within_budget(self, tree: MatchingTree) -> Iterator[None]:
+        """Give up the subscription graph of a tree that exceeds its budget; all others go on."""
+        try:
+            yield
+        except LimitError:
+            self.given_up.add(tree.graph)
 
     def _matches(self, pattern: StatementPattern, statement: TypedStatement) -> bool:
         """Say whether the pattern, which waits in the statement's item or in an ancestor of it, matches it."""
@@ -100,8 +118,9 @@ class MatchingProcess:
         if is_constant(subscription_graph.home) and subscription_graph.home != self._graph.home:
             return
         tree = self._trees[subscription_graph] = MatchingTree(subscription_graph)
-        for rectangle in tree.root.children:
-            self._wait(rectangle)
+        with self._within_budget(tree):
+            for rectangle in tree.root.children:
+                self._wait(rectangle)
 
     def _wait(self, rectangle: Rectangle) -> None:
         """Put a statement pattern into its waiting-pattern list, or register it to the equal one that is there.
@@ -113,6 +132,7 @@ class MatchingProcess:
         item = self._ems.item(pattern.meta_statement)
         waiting = item.waiting.get(pattern)
         if waiting is None:
+            rectangle.tree.budget.spend(len(self._traversed[pattern.subject]))
             waiting = item.waiting[pattern] = WaitingPattern(pattern)
             for statement, of_statement in self._traversed[pattern.subject]:
                 if (of_statement is item or item in of_statement.ancestors) and self._matches(pattern, statement):
@@ -129,9 +149,10 @@ class MatchingProcess:
         for subscription_graph, tree in self._trees.items():
             self._stats.trees += 1
             self._stats.tree_nodes += len(tree.nodes)
-            if tree.root.checked:
+            if tree.root.checked and subscription_graph not in self.given_up:
                 self._stats.bebv_runs += 1
-                verified[subscription_graph] = self._confirmed(tree)
+                with self._within_budget(tree):
+                    verified[subscription_graph] = self._confirmed(tree)
         return {subscription_graph: mappings for subscription_graph, mappings in verified.items() if mappings}
 
     def _confirmed(self, tree: MatchingTree) -> list[Mu]:

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ontosub.matching.published.joins import TERM_BYTES
 from ontosub.matching.published.ops.patterns import Home, Identifier, StatementPattern, SubscriptionGraph
 from ontosub.model import Arc
 from ontosub.model.terms import PatternTerm
+from ontosub.semantics.budget import Budget
+
+NODE_BYTES = 500
+"""What a node of a matching tree takes, about, with its statement pattern."""
 
 
 @dataclass(eq=False, slots=True)
@@ -42,10 +47,11 @@ class Rectangle:
 
 
 class MatchingTree:
-    """How far an event has come in matching one subscription graph."""
+    """How far an event has come in matching one subscription graph. Growing beyond its budget raises LimitError."""
 
     def __init__(self, graph: SubscriptionGraph) -> None:
         self.graph = graph
+        self.budget = Budget()
         self.nodes: list[Circle | Rectangle] = []
         self.root = Circle({graph.home: Home.HOME}, frozenset({graph.home}))
         self._add(self.root, graph.home)
@@ -63,7 +69,11 @@ class MatchingTree:
 
     def _add(self, circle: Circle, vertex: PatternTerm | None) -> None:
         """Take in a circle, and derive the statement patterns that start at the vertex."""
+        self.budget.spend()
+        self.budget.hold(NODE_BYTES + TERM_BYTES * len(circle.pairs))
         derived = [] if vertex is None else self.graph.patterns_from(vertex, circle.pairs)
+        self.budget.spend(len(derived))
+        self.budget.hold(NODE_BYTES * len(derived))
         circle.children = [Rectangle(self, arc, pattern, circle) for arc, pattern in derived]
         circle.unchecked_children = len(circle.children)
         self.nodes += [circle, *circle.children]

@@ -8,35 +8,47 @@ under which the event matches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeAlias
 
+from ontosub.matching.published.joins import TERM_BYTES
 from ontosub.matching.published.ops.patterns import Identifier
 from ontosub.matching.published.ops.tree import Circle, MatchingTree, Rectangle
 from ontosub.model.terms import PatternTerm
+from ontosub.semantics.budget import Budget
 
 Conjunction: TypeAlias = Mapping[PatternTerm, Identifier]
 Expression: TypeAlias = list[Conjunction]
 
 
 def expression_of_root(tree: MatchingTree) -> Expression:
-    """Return the BEBV expression of the root: one conjunction per mapping, none when the event does not match."""
+    """Return the BEBV expression of the root: one conjunction per mapping, none when the event does not match.
+
+    Raises LimitError when that takes more than what is left of the tree's budget.
+    """
     expressions: dict[Circle | Rectangle, Expression] = {}
     for node in reversed(tree.nodes):  # children come after their parents
         below = [expressions.pop(child) for child in node.children]
         if isinstance(node, Rectangle):
             expressions[node] = _simplest(conjunction for child in below for conjunction in child)
         elif below:
-            expressions[node] = reduce(_and, below)
+            expressions[node] = reduce(partial(_and, tree.budget), below)
         else:
             expressions[node] = [node.pairs] if _is_injective(node.pairs) else []
     return expressions[tree.root]
 
 
-def _and(left: Expression, right: Expression) -> Expression:
+def _and(budget: Budget, left: Expression, right: Expression) -> Expression:
     """Return the conjunction of two expressions, again in disjunctive normal form."""
-    pairs = ({**one, **other} for one in left for other in right if _agree(one, other))
+    pairs = (pair for one in left for pair in _pairs(budget, one, right))
     return _simplest(mapping for mapping in pairs if _is_injective(mapping))
+
+
+def _pairs(budget: Budget, one: Conjunction, right: Expression) -> Expression:
+    budget.spend(len(right))
+    pairs: Expression = [{**one, **other} for other in right if _agree(one, other)]
+    budget.hold(TERM_BYTES * sum(map(len, pairs)))
+    return pairs
 
 
 def _agree(one: Conjunction, other: Conjunction) -> bool:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 from pathlib import Path
 
+from ontosub.formats.datatypes import shown
 from ontosub.formats.limits import DEFAULT, Limits
 from ontosub.model.errors import FormatError, Span, UsageError
 
@@ -62,6 +65,8 @@ def _moved(line: int, column: int, origin: Span) -> tuple[int, int]:
 _ENCODINGS = ("utf-8", "utf-16", "utf-32", "ascii", "iso8859", "cp125", "gb", "big5", "euc", "shift", "koi8")
 """What a charset may name. Python knows stranger ones, and not all of them decode in linear time."""
 
+_KNOWN_ENCODINGS = frozenset({*aliases.values(), "iso8859_1", "koi8_t", "koi8_u", "utf_8_sig"})
+
 
 def decode(data: bytes | str, limits: Limits = DEFAULT, charset: str | None = None, name: str | None = None) -> Source:
     """Return a payload as text: of the allowed size, without byte order mark, UTF-8 unless `charset` says otherwise.
@@ -73,7 +78,7 @@ def decode(data: bytes | str, limits: Limits = DEFAULT, charset: str | None = No
         encode(data)
         return Source.of(data.removeprefix("\ufeff"), name)
     limits.check("payload_bytes", len(data), "the payload has {} bytes")
-    codec = _codec(charset or "utf-8")
+    codec = codec_of(charset)
     try:
         return Source.of(data.decode(codec).removeprefix("\ufeff"), name)
     except UnicodeDecodeError as error:
@@ -106,13 +111,17 @@ def encode(text: str) -> bytes:
         raise readable.fault("a lone surrogate is not text", error.start, hint="Send well-formed Unicode.") from None
 
 
-def _codec(charset: str) -> str:
-    try:
-        codec = codecs.lookup(charset).name
-    except LookupError:
-        codec = ""
+def codec_of(charset: str | None) -> str:
+    """Return Python's name of an encoding, UTF-8 unless one is named. Raises UsageError for one that is not read.
+
+    Names that Python does not know are not looked up: it would remember each of them.
+    """
+    charset = charset or "utf-8"
+    name = normalize_encoding(charset).lower() if charset.isascii() else ""
+    known = aliases.get(name, name)
+    codec = codecs.lookup(known).name if known in _KNOWN_ENCODINGS else ""
     if not codec.startswith(_ENCODINGS):
-        raise UsageError(f"unknown charset {charset!r}: send UTF-8")
+        raise UsageError(f"unknown charset {shown(charset)!r}: send UTF-8")
     return codec
 
 

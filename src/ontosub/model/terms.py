@@ -71,8 +71,8 @@ _PRIMITIVE = (
 
 _BASE = {XSD[derived]: XSD[base] for derived, base in _DERIVED_FROM.items()}
 
-DATATYPES = frozenset({*_BASE, *(XSD[name] for name in _PRIMITIVE.split()), RDF["langString"]})
-"""The datatypes known by name: those of XSD that RDF allows, and rdf:langString."""
+DATATYPES = frozenset({*_BASE, *(XSD[name] for name in _PRIMITIVE.split()), RDF["langString"], RDF["dirLangString"]})
+"""The datatypes known by name: those of XSD that RDF allows, and those of strings with a language."""
 
 
 def datatype_closure(datatype: NamedNode) -> frozenset[NamedNode]:
@@ -86,6 +86,15 @@ def datatype_closure(datatype: NamedNode) -> frozenset[NamedNode]:
         classes.add(base)
         datatype = base
     return frozenset(classes)
+
+
+def n_triples(term: Term) -> str:
+    """Return a term as N-Triples writes it. `str()` of a triple term has no brackets around it.
+
+    >>> n_triples(Triple(TYPE, TYPE, HOME)).startswith("<<( <http://")
+    True
+    """
+    return f"<<( {term} )>>" if isinstance(term, Triple) else str(term)
 
 
 __all__ = [
@@ -110,4 +119,5 @@ __all__ = [
     "Triple",
     "Variable",
     "datatype_closure",
+    "n_triples",
 ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontosub.formats import media_of
+from ontosub.formats import json_text, media_of
 from ontosub.formats.event import _Payload
 from ontosub.formats.limits import Limits
 from ontosub.formats.reading import Options
@@ -114,6 +114,14 @@ def test_the_last_fault_says_how_many_more_there_were():
     assert len(faults) == 1_001
     with pytest.raises(LimitError, match="500 more records cannot be read: the limit is faults = 1,000"):
         raise faults[-1]
+
+
+def test_a_long_value_is_looked_for_as_one_number(monkeypatch):
+    asked = []
+    monkeypatch.setattr(json_text, "_number", lambda text, number=json_text._number: asked.append(text) or number(text))
+    value = "1" * 1_000 + "x"
+    assert json_text.find_scalar(Source.of(str(list(range(500)))), value) is None
+    assert asked.count(value) == 1
 
 
 def test_a_context_line_is_not_read_again_without_end():

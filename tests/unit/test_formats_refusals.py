@@ -144,6 +144,8 @@ def bomb(levels):
 
 NESTED = "<< <urn:a> <urn:b> ".replace("<<", "<<(") * 3000 + "1" + " )>>" * 3000
 MANY_TERMS = {f"t{i}": f"urn:{i}" for i in range(3000)}
+MANY_ATTRIBUTES = " ".join(f"e:a{i}='1'" for i in range(1001))
+MANY_PREFIXES = [" ".join(f"xmlns:p{i}='urn:{i}'" for i in range(start, start + 500)) for start in (0, 500)]
 COSTLY = {
     "xml entities": ("xml", bomb(9) + "<d>&l8;</d>", "entity_chars = 16,777,216"),
     "xml entities, wide": ("xml", bomb(5) + "<d>" + "&l4;" * 600 + "</d>", "entity_chars"),
@@ -159,6 +161,16 @@ COSTLY = {
         + "<e:a rdf:about='b'/>" * 3000
         + "</rdf:RDF>",
         "term_chars = 268,435,456",
+    ),
+    "many attributes": (
+        "rdf",
+        f"<rdf:RDF {RDF}><e:a {MANY_ATTRIBUTES}/></rdf:RDF>",
+        "an element has 1,001 attributes: the limit is 1,000",
+    ),
+    "many prefixes": (
+        "rdf",
+        f"<rdf:RDF {RDF} {MANY_PREFIXES[0]}><e:a {MANY_PREFIXES[1]}/></rdf:RDF>",
+        "1,001 prefixes are declared at a time: the limit is 1,000",
     ),
     "deep xml": ("xml", "<a>" * 101 + "</a>" * 101, "depth = 100"),
     "deep rdf/xml": ("rdf", f"<rdf:RDF {RDF}>" + "<e:a>" * 200 + "</e:a>" * 200 + "</rdf:RDF>", "depth"),

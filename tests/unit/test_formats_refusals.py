@@ -430,6 +430,33 @@ def test_anything_is_read_or_refused(format, data):
     assert all(event.id for event in events)
 
 
+KEYWORDS = """@context @id @type @value @language @direction @graph @list @set @reverse @index @nest @included @base
+@vocab @version @import @propagate @protected @container @json @none @prefix a urn:p http://x/ _:b urn: :"""
+MAPPING_WORDS = "prefixes records id time subject class properties property from datatype language iri object default"
+any_text = st.text(st.characters(codec=None, exclude_categories=()), max_size=8)
+words = st.sampled_from([*KEYWORDS.split(), *MAPPING_WORDS.split()]) | any_text
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(json_values, json_values)
+def test_any_context_and_any_mapping_is_used_or_refused(value, beside):
+    lines = "\n".join(json.dumps(each) for each in ({"@context": beside}, value, {"a": value}))
+    for data, syntax, options in (
+        (json.dumps({"@context": beside, "urn:p": value}), "jsonld", {"base": "http://x/"}),
+        (json.dumps(value), "json", {"context": json.dumps(beside)}),
+        (lines, "jsonl", {"vocab": "urn:", "on_fault": str}),
+        ("a,b\n1,2\n", "csv", {"mapping": json.dumps(beside)}),
+        ("<a><b c='d'>e</b></a>", "xml", {"mapping": json.dumps({"class": "urn:C", "properties": beside})}),
+    ):
+        with suppress(OntosubError):  # any other error fails the test
+            list(Event.read_stream(data, syntax, **options))
+
+
 @pytest.mark.parametrize("format", ["turtle", "ntriples", "jsonld"])
 def test_a_token_beyond_the_parsers_buffer_is_a_limit(format):
     long = "x" * 17_000_000

@@ -38,6 +38,8 @@ class Form(Enum):
     OBJECT_IS_A = auto()  # (o, rdf:type, C)
 
 
+_SUBCLASS, _TRANSITIVE = RDFS["subClassOf"], OWL["TransitiveProperty"]
+
 Numbers = tuple[int, int, int]
 """A triple."""
 
@@ -66,75 +68,66 @@ class Closure(Mapping[Triple, Derivation | None]):
     ) -> None:
         self._given = given
         self._terms = _Terms()
-        self._known = _Run(rules, self._terms, given, limits or UNLIMITED).run()
+        self._known: dict[Numbers, Why | None] = {}
+        if any(triple.predicate in rules.premises for triple in given):
+            self._known = _Run(rules, self._terms, given, limits or UNLIMITED).run()
 
     def __getitem__(self, triple: Triple) -> Derivation | None:
-        why = self._known[self._terms.known(triple)]
-        if why is None:
+        if triple in self._given:
             return self._given[triple]
-        return Derivation(why[0], tuple(self._terms.triple(premise) for premise in why[1]))
+        why = self._known[self._terms.known(triple)]  # type: ignore[index]
+        return why and Derivation(why[0], tuple(self._terms.triple(premise) for premise in why[1]))
 
     def __contains__(self, triple: object) -> bool:
-        try:
-            return isinstance(triple, Triple) and self._terms.known(triple) in self._known
-        except KeyError:
-            return False
+        return triple in self._given or (isinstance(triple, Triple) and self._terms.known(triple) in self._known)
 
     def __iter__(self) -> Iterator[Triple]:
         yield from self._given
         yield from map(self._terms.triple, islice(self._known, len(self._given), None))
 
     def __len__(self) -> int:
-        return len(self._known)
+        return max(len(self._given), len(self._known))
 
 
-class _Terms:
-    """Terms, and the numbers that stand for them."""
+class _Terms(dict[Term, int]):
+    """The numbers of terms, which a new term is given when it is asked for; `terms` has the terms by number."""
 
     def __init__(self) -> None:
-        self._terms: list[Term] = []
-        self._is_resource: list[bool] = []
-        self._numbers: dict[Term, int] = {}
+        super().__init__()
+        self.terms: list[Any] = []
 
-    def __getitem__(self, number: int) -> Any:
-        return self._terms[number]
-
-    def is_resource(self, number: int) -> bool:
-        """Say whether a number stands for what can be the subject of a triple."""
-        return self._is_resource[number]
-
-    def number(self, term: Term) -> int:
-        """Return the number of a term, a new one if it has none."""
-        number = self._numbers.setdefault(term, len(self._terms))
-        if number == len(self._terms):
-            self._terms.append(term)
-            self._is_resource.append(isinstance(term, NamedNode | BlankNode))
+    def __missing__(self, term: Term) -> int:
+        number = self[term] = len(self.terms)
+        self.terms.append(term)
         return number
 
-    def numbers(self, triple: Triple) -> Numbers:
-        return self.number(triple.subject), self.number(triple.predicate), self.number(triple.object)
-
-    def known(self, triple: Triple) -> Numbers:
-        """Return the numbers of a triple. Raises KeyError when one of its terms has none."""
-        numbers = self._numbers
-        return numbers[triple.subject], numbers[triple.predicate], numbers[triple.object]
-
     def triple(self, numbers: Numbers) -> Triple:
-        terms = self._terms
-        return Triple(terms[numbers[0]], terms[numbers[1]], terms[numbers[2]])  # type: ignore[arg-type]
+        """Return the triple that the numbers stand for."""
+        subject, predicate, object_ = numbers
+        return Triple(self.terms[subject], self.terms[predicate], self.terms[object_])
+
+    def known(self, triple: Triple) -> tuple[int | None, int | None, int | None]:
+        """Return the numbers of a triple, without giving any."""
+        return self.get(triple.subject), self.get(triple.predicate), self.get(triple.object)
+
+
+class _Chains(NamedTuple):
+    """The arcs of a transitive property: `objects` of those that are no chains, `subjects` of all."""
+
+    axiom: Triple
+    objects: defaultdict[int, list[int]]
+    subjects: defaultdict[int, list[int]]
 
 
 class _Property(NamedTuple):
-    """What follows from one triple of a property, if its object is a resource and if not.
-
-    A transitive one has the axiom that says so, and its arcs: `objects` of those that are no chains, `subjects` of all.
-    """
+    """What follows from one triple of a property, if its object is a resource and if not, and from several."""
 
     forms: list[tuple[Form, int, Triple]]
     forms_of_literals: list[tuple[Form, int, Triple]]
-    transitivity: Triple | None
-    objects: defaultdict[int, list[int]]
-    subjects: defaultdict[int, list[int]]
+    chains: _Chains | None
+
+
+_BARREN = _Property([], [], None)
 
 
 class _Run:
@@ -146,11 +139,11 @@ class _Run:
         self._rules = rules
         self._terms = terms
         self._limits = limits
-        self._type = terms.number(TYPE)
+        self._type = terms[TYPE]
         self.known: dict[Numbers, Why | None] = {}
         self._given_chains: set[Numbers] = set()
         for triple, derivation in given.items():
-            numbers = terms.numbers(triple)
+            numbers = terms[triple.subject], terms[triple.predicate], terms[triple.object]
             self.known[numbers] = None
             if derivation is not None and len(derivation.premises) > 1:
                 self._given_chains.add(numbers)
@@ -165,14 +158,16 @@ class _Run:
             triple = self._waiting.popleft()
             property_ = self._properties.get(triple[1]) or self._property(triple[1])
             self._apply(triple, property_)
-            if property_.transitivity is not None:
-                self._chain(triple, property_, property_.transitivity)
+            if property_.chains is not None:
+                self._chain(triple, property_.chains)
         return self.known
 
     def _apply(self, triple: Numbers, property_: _Property) -> None:
         """Draw the conclusions from one triple and one axiom."""
         subject, predicate, object_ = triple
-        forms = property_.forms if self._terms.is_resource(object_) else property_.forms_of_literals
+        forms = property_.forms
+        if forms and not isinstance(self._terms.terms[object_], NamedNode | BlankNode):
+            forms = property_.forms_of_literals
         for form, other, axiom in forms:
             if form is Form.ALONG:
                 self._conclude((subject, other, object_), (axiom, (triple,)))
@@ -186,22 +181,22 @@ class _Run:
             for wider, axiom in self._classes_above(object_):
                 self._conclude((subject, predicate, wider), (axiom, (triple,)))
 
-    def _chain(self, triple: Numbers, property_: _Property, axiom: Triple) -> None:
+    def _chain(self, triple: Numbers, chains: _Chains) -> None:
         """Apply transitivity between this triple and those of the same property seen before.
 
         Chains are only ever lengthened by arcs that are not chains themselves: every chain is found that way, and the
         work is bounded by the conclusions times the arcs that leave a vertex.
         """
         subject, predicate, object_ = triple
-        why = self.known[triple]
+        axiom, why = chains.axiom, self.known[triple]
         is_chain = triple in self._given_chains if why is None else len(why[1]) > 1
-        property_.subjects[object_].append(subject)
-        for end in property_.objects.get(object_, ()):
+        chains.subjects[object_].append(subject)
+        for end in chains.objects.get(object_, ()):
             self._conclude((subject, predicate, end), (axiom, (triple, (object_, predicate, end))))
         if is_chain:
             return
-        property_.objects[subject].append(object_)
-        for start in property_.subjects.get(subject, ()):
+        chains.objects[subject].append(object_)
+        for start in chains.subjects.get(subject, ()):
             self._conclude((start, predicate, object_), (axiom, ((start, predicate, subject), triple)))
 
     def _conclude(self, conclusion: Numbers, why: Why) -> None:
@@ -215,19 +210,23 @@ class _Run:
             raise LimitError(f"it takes more than {self._limits.steps:,} steps to find what follows from the event")
 
     def _property(self, number: int) -> _Property:
-        term = self._terms[number]
-        forms = [(form, self._terms.number(other), axiom) for form, other, axiom in self._rules.forms(term)]
-        of_literals = [each for each in forms if each[0] in (Form.ALONG, Form.SUBJECT_IS_A)]
-        is_transitive = term in self._rules.ontology.transitive
-        transitivity = Triple(term, TYPE, OWL["TransitiveProperty"]) if is_transitive else None
-        found = _Property(forms, of_literals, transitivity, defaultdict(list), defaultdict(list))
+        term, found = self._terms.terms[number], _BARREN
+        if term in self._rules.premises:
+            forms = [(form, self._terms[other], axiom) for form, other, axiom in self._rules.forms(term)]
+            of_literals = [each for each in forms if each[0] in (Form.ALONG, Form.SUBJECT_IS_A)]
+            found = _Property(forms, of_literals, self._chains(term))
         self._properties[number] = found
         return found
+
+    def _chains(self, property_: NamedNode) -> _Chains | None:
+        if property_ not in self._rules.ontology.transitive:
+            return None
+        return _Chains(Triple(property_, TYPE, _TRANSITIVE), defaultdict(list), defaultdict(list))
 
     def _classes_above(self, number: int) -> list[tuple[int, Triple]]:
         """Return what is stated to be directly above a class, with the axioms that say it."""
         if number not in self._wider:
-            term = self._terms[number]
+            term = self._terms.terms[number]
             wider = self._rules.classes.parents(term) if isinstance(term, NamedNode) else []
-            self._wider[number] = [(self._terms.number(each), Triple(term, RDFS["subClassOf"], each)) for each in wider]
+            self._wider[number] = [(self._terms[each], Triple(term, _SUBCLASS, each)) for each in wider]
         return self._wider[number]

@@ -29,7 +29,7 @@ That is what Python can hold and find in a few seconds. The compiled algorithm h
 
 
 class Entailment:
-    """The level-1 rules of one ontology, ready to be applied to graphs."""
+    """The level-1 rules of one ontology, ready to be applied to graphs; `premises` are the properties they speak of."""
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
@@ -38,6 +38,10 @@ class Entailment:
         self._inverses = _grouped([*ontology.inverses, *((q, p) for p, q in ontology.inverses)])
         self._domains = _grouped(ontology.domains)
         self._ranges = _grouped(ontology.ranges)
+        self._forms: dict[NamedNode, list[tuple[Form, NamedNode, Triple]]] = {}
+        narrower = (property_ for property_, _ in ontology.subproperties)
+        stated = (*narrower, *self._inverses, *self._domains, *self._ranges, *ontology.symmetric, *ontology.transitive)
+        self.premises = frozenset({*stated, TYPE} if ontology.subclasses else stated)
 
     def inverses(self, property_: NamedNode) -> list[NamedNode]:
         """Return the properties that are stated to be inverse to this one."""
@@ -96,16 +100,23 @@ class Entailment:
 
     def forms(self, property_: NamedNode) -> list[tuple[Form, NamedNode, Triple]]:
         """Return what follows from one triple of a property: in which form, with which property or class, why."""
-        stated = (
+        if property_ not in self.premises:
+            return []
+        if property_ not in self._forms:
+            self._forms[property_] = list(self._stated(property_))
+        return self._forms[property_]
+
+    def _stated(self, property_: NamedNode) -> Iterator[tuple[Form, NamedNode, Triple]]:
+        for form, kind, others in (
             (Form.ALONG, RDFS["subPropertyOf"], self.properties.parents(property_)),
-            (Form.SUBJECT_IS_A, RDFS["domain"], self._domains.get(property_, [])),
-            (Form.OBJECT_IS_A, RDFS["range"], self._ranges.get(property_, [])),
-            (Form.BACK, OWL["inverseOf"], self._inverses.get(property_, [])),
-        )
-        found = [(form, each, Triple(property_, kind, each)) for form, kind, others in stated for each in others]
+            (Form.SUBJECT_IS_A, RDFS["domain"], self._domains.get(property_, ())),
+            (Form.OBJECT_IS_A, RDFS["range"], self._ranges.get(property_, ())),
+            (Form.BACK, OWL["inverseOf"], self.inverses(property_)),
+        ):
+            for other in others:
+                yield form, other, Triple(property_, kind, other)
         if property_ in self.ontology.symmetric:
-            found.append((Form.BACK, property_, Triple(property_, TYPE, OWL["SymmetricProperty"])))
-        return found
+            yield Form.BACK, property_, Triple(property_, TYPE, OWL["SymmetricProperty"])
 
 
 def _grouped(pairs: Iterable[tuple[NamedNode, NamedNode]]) -> dict[NamedNode, list[NamedNode]]:

@@ -144,6 +144,8 @@ def bomb(levels):
 
 NESTED = "<< <urn:a> <urn:b> ".replace("<<", "<<(") * 3000 + "1" + " )>>" * 3000
 MANY_TERMS = {f"t{i}": f"urn:{i}" for i in range(3000)}
+MANY_ATTRIBUTES = " ".join(f"e:a{i}='1'" for i in range(1001))
+MANY_PREFIXES = [" ".join(f"xmlns:p{i}='urn:{i}'" for i in range(start, start + 500)) for start in (0, 500)]
 COSTLY = {
     "xml entities": ("xml", bomb(9) + "<d>&l8;</d>", "entity_chars = 16,777,216"),
     "xml entities, wide": ("xml", bomb(5) + "<d>" + "&l4;" * 600 + "</d>", "entity_chars"),
@@ -159,6 +161,16 @@ COSTLY = {
         + "<e:a rdf:about='b'/>" * 3000
         + "</rdf:RDF>",
         "term_chars = 268,435,456",
+    ),
+    "many attributes": (
+        "rdf",
+        f"<rdf:RDF {RDF}><e:a {MANY_ATTRIBUTES}/></rdf:RDF>",
+        "an element has 1,001 attributes: the limit is 1,000",
+    ),
+    "many prefixes": (
+        "rdf",
+        f"<rdf:RDF {RDF} {MANY_PREFIXES[0]}><e:a {MANY_PREFIXES[1]}/></rdf:RDF>",
+        "1,001 prefixes are declared at a time: the limit is 1,000",
     ),
     "deep xml": ("xml", "<a>" * 101 + "</a>" * 101, "depth = 100"),
     "deep rdf/xml": ("rdf", f"<rdf:RDF {RDF}>" + "<e:a>" * 200 + "</e:a>" * 200 + "</rdf:RDF>", "depth"),
@@ -416,6 +428,33 @@ def test_anything_is_read_or_refused(format, data):
     with suppress(OntosubError):  # any other error fails the test
         events = list(Event.read_stream(payload, format, vocab="urn:v:"))
     assert all(event.id for event in events)
+
+
+KEYWORDS = """@context @id @type @value @language @direction @graph @list @set @reverse @index @nest @included @base
+@vocab @version @import @propagate @protected @container @json @none @prefix a urn:p http://x/ _:b urn: :"""
+MAPPING_WORDS = "prefixes records id time subject class properties property from datatype language iri object default"
+any_text = st.text(st.characters(codec=None, exclude_categories=()), max_size=8)
+words = st.sampled_from([*KEYWORDS.split(), *MAPPING_WORDS.split()]) | any_text
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(json_values, json_values)
+def test_any_context_and_any_mapping_is_used_or_refused(value, beside):
+    lines = "\n".join(json.dumps(each) for each in ({"@context": beside}, value, {"a": value}))
+    for data, syntax, options in (
+        (json.dumps({"@context": beside, "urn:p": value}), "jsonld", {"base": "http://x/"}),
+        (json.dumps(value), "json", {"context": json.dumps(beside)}),
+        (lines, "jsonl", {"vocab": "urn:", "on_fault": str}),
+        ("a,b\n1,2\n", "csv", {"mapping": json.dumps(beside)}),
+        ("<a><b c='d'>e</b></a>", "xml", {"mapping": json.dumps({"class": "urn:C", "properties": beside})}),
+    ):
+        with suppress(OntosubError):  # any other error fails the test
+            list(Event.read_stream(data, syntax, **options))
 
 
 @pytest.mark.parametrize("format", ["turtle", "ntriples", "jsonld"])

@@ -260,6 +260,10 @@ def test_batches_of_cloudevents():
         ({"datacontenttype": "image/png", "data_base64": "AA=="}, "unknown format 'image/png'", 6),
         ({"data": {}, "data_base64": "AA=="}, "both data and data_base64", 7),
         ({"time": "2026-01-31T12:00:00"}, "no time zone", 6),
+        ({"time": "0001-01-01T00:00:00+14:00"}, "outside of the years 1 to 9999 in UTC", 6),
+        ({"time": "2026-01-31T12:30:60Z"}, "is not a time", 6),
+        ({"datacontenttype": "text/csv; charset=punycode", "data_base64": "AA=="}, "unknown charset 'punycode'", 6),
+        ({"datacontenttype": "application/x-jelly-rdf", "data": "AA=="}, "Jelly is a binary format", 7),
         ({"data_base64": "#"}, "not Base64", 6),
         ({"data": {"@context": "http://elsewhere.example/"}}, "lies elsewhere", 7),
         ({"datacontenttype": "text/turtle", "data": "oops"}, "line 1, column 1: oops", 1),
@@ -271,6 +275,12 @@ def test_bad_cloudevents(change, message, line):
     with pytest.raises(FormatError, match=message) as caught:
         Event.read(payload, "cloudevents", vocab="urn:")
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("time", ["2026-12-31T23:59:60Z", "2026-12-31t15:59:60.75-08:00", "2027-01-01 00:00:00z"])
+def test_a_leap_second_is_the_start_of_the_next(time):
+    event = Event.read(json.dumps({**ENVELOPE, "time": time}), "cloudevents")
+    assert event.interval == Interval.instant(datetime(2027, 1, 1, tzinfo=UTC))
 
 
 def test_bad_headers():

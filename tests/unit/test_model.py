@@ -1,4 +1,5 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -11,6 +12,7 @@ from ontosub.model.terms import HOME, TYPE, XSD, BlankNode, Literal, NamedNode, 
 A, B, C, P = (NamedNode(f"urn:{name}") for name in "abcp")
 X, Y = Variable("x"), Variable("y")
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+EAST, WEST = timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))
 
 
 class TestHome:
@@ -57,6 +59,20 @@ class TestInterval:
     def test_needs_order(self):
         with pytest.raises(UsageError, match="before it starts"):
             Interval(NOON, NOON - timedelta(seconds=1))
+
+    def test_is_compared_in_utc(self):
+        berlin = ZoneInfo("Europe/Berlin")  # where 02:30 comes twice on this day
+        summer = datetime(2026, 10, 25, 2, 30, tzinfo=berlin)
+        winter = summer.replace(minute=0, fold=1)
+        assert Interval(summer, winter).end - Interval(summer, winter).start == timedelta(minutes=30)
+        assert Interval.instant(summer) < Interval.instant(winter)
+        with pytest.raises(UsageError, match="before it starts"):
+            Interval(winter, summer)
+
+    @pytest.mark.parametrize("moment", [datetime(1, 1, 1, tzinfo=EAST), datetime.max.replace(tzinfo=WEST)])
+    def test_lies_in_the_calendar_of_utc(self, moment):
+        with pytest.raises(UsageError, match="outside of the years 1 to 9999 in UTC"):
+            Interval.instant(moment)
 
     def test_an_instant_has_equal_ends(self):
         assert Interval.instant(NOON) == Interval(NOON, NOON)

@@ -15,9 +15,9 @@ from ontosub.composite import CompositeMatcher
 from ontosub.inputs.definitions import ontology_files, read_subscriptions
 from ontosub.inputs.files import with_folder
 from ontosub.inputs.option_types import duration
-from ontosub.model import Diagnostic, Ontology, Subscription
+from ontosub.model import Diagnostic, Ontology, Severity, Subscription
 from ontosub.model.composite import Composite
-from ontosub.model.errors import UsageError
+from ontosub.model.errors import LimitError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ def for_each_event(
 ) -> None:
     """Call `show` with the matcher and each event that can be read, then `end`; exit with 2 when one could not.
 
-    What cannot be read is reported. What `show` and `end` yield are warnings, which are said; they change the exit code
-    only when the call is strict. A subscription that cannot be read ends the command before the first event: answers
-    without it would mislead.
+    An event that cannot be read is reported, and so is one that too much follows from. What `show` and `end` yield are
+    warnings, which are said; they change the exit code only when the call is strict. A subscription that cannot be read
+    ends the command before the first event: answers without it would mislead.
     """
     faulty = False
     with reported(strict=given.strict):
@@ -57,12 +57,8 @@ def for_each_event(
             raise UsageError("no event is given: name files or folders of EVENTs, or - for standard input")
         for path in shown(files, what):
             for read in read_events(path, given.reading):
-                if isinstance(read, Published):
-                    warned = [*show(matcher, read)]
-                    faulty |= given.strict and bool(warned)
-                else:
-                    warned = [read]
-                    faulty = True
+                warned = _shown(show, matcher, read) if isinstance(read, Published) else [read]
+                faulty |= (given.strict and bool(warned)) or any(each.severity is Severity.ERROR for each in warned)
                 for diagnostic in warned:
                     say(diagnostic)
         for diagnostic in end(matcher):
@@ -70,6 +66,16 @@ def for_each_event(
             faulty |= given.strict
     if faulty:
         raise typer.Exit(BAD_INPUT)
+
+
+def _shown(
+    show: Callable[[CompositeMatcher, Published], Iterable[Diagnostic]], matcher: CompositeMatcher, published: Published
+) -> list[Diagnostic]:
+    """Return what `show` says of an event, or that too much follows from it to be matched at all."""
+    try:
+        return [*show(matcher, published)]
+    except LimitError as error:
+        return [Diagnostic(f"the event {published.event.id} cannot be matched: {error}", source=published.source)]
 
 
 def _matcher(given: Given) -> CompositeMatcher:

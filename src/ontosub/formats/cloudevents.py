@@ -17,8 +17,8 @@ from urllib.parse import unquote
 from ontosub.formats import json_text
 from ontosub.formats.limits import Limits
 from ontosub.formats.mapping import instant
-from ontosub.formats.media import JSON, JSON_LD, Media, media_of
-from ontosub.formats.source import Source, encode
+from ontosub.formats.media import JELLY, JSON, JSON_LD, Media, media_of
+from ontosub.formats.source import Source, codec_of, encode
 from ontosub.model.errors import FormatError, UsageError
 from ontosub.model.interval import Interval
 
@@ -58,6 +58,8 @@ def read_structured(source: Source, limits: Limits) -> Envelope:
         media, data = _media(content_type, fault), _base64(entries["data_base64"], fault)
     elif "data" in entries and entries["data"].source.text != "null":
         media = _media(content_type, fault)
+        if media.format is JELLY:
+            raise fault("Jelly is a binary format", "data", "Send it as data_base64.")
         data = _data(entries["data"], media)
     return Envelope(attributes["id"], attributes["type"], _time(attributes, fault), media, data)
 
@@ -116,9 +118,11 @@ def _check(attributes: Mapping[str, str], fault: Any) -> None:
 
 def _media(content_type: str, fault: Any) -> Media:
     try:
-        return media_of(content_type)
+        media = media_of(content_type)
+        codec_of(media.charset)
     except UsageError as error:
         raise fault(str(error), "datacontenttype") from None
+    return media
 
 
 def _time(attributes: Mapping[str, str], fault: Any) -> Interval | None:

@@ -13,11 +13,15 @@ from ontosub.model.terms import XSD, Literal
 _SHOWN_LENGTH = 60
 
 
+def shown(text: str) -> str:
+    """Return a text of the payload as messages quote it: its beginning, when it is long."""
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 1]}…"
+
+
 def misfit_of(literal: Literal) -> str | None:
     """Return, as a message, that the literal's text does not belong to its datatype; None when it does."""
     if not readers.get("literal.is_ill_typed")(literal):
         return None
-    datatype, text = literal.datatype.value, literal.value
+    datatype = literal.datatype.value
     name = f"xsd:{datatype.removeprefix(XSD)}" if datatype.startswith(XSD) else f"<{datatype}>"
-    shown = text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 1]}…"
-    return f"{shown!r} is no {name}"
+    return f"{shown(literal.value)!r} is no {name}"

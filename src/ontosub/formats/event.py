@@ -167,7 +167,7 @@ class _Payload:
         elif kind is media.CLOUDEVENTS:
             yield self._opened(cloudevents.read_structured(source, options.limits))
         elif kind is media.CLOUDEVENTS_BATCH:
-            yield from each(cloudevents.read_batch(source, options.limits), self._enclosed, options.on_fault)
+            yield from each(cloudevents.read_batch(source, options.limits), self._enclosed, options)
         else:
             yield from self._members_of(quads_of(source, kind, options.base, options.limits))
 
@@ -200,7 +200,7 @@ def _from_xml(source: Source, options: Options) -> Iterator[Member]:
         return
     mapping = read_mapping(options.mapping, options.limits)
     records = trees.records_of(root, mapping.records, source, mapping.prefixes)
-    yield from each(records, mapping.member, options.on_fault)
+    yield from each(records, mapping.member, options)
 
 
 def _from_table(source: Source, options: Options, delimiter: str) -> Iterator[Member]:
@@ -219,4 +219,4 @@ def _from_table(source: Source, options: Options, delimiter: str) -> Iterator[Me
             hint='Give vocab="http://example.org/" for its columns, or a mapping= for its rows.',
         )
 
-    yield from each(tables.read_rows(source, options.delimiter or delimiter, options.limits), read, options.on_fault)
+    yield from each(tables.read_rows(source, options.delimiter or delimiter, options.limits), read, options)

@@ -95,16 +95,21 @@ _IS_KEY = re.compile(r"\s*:")
 
 def find_scalar(source: Source, value: str) -> Span | None:
     """Return where the first string, number or truth value with this text is; numbers may be spelled differently."""
+    number = _number(value)
     for scalar in _SCALAR.finditer(source.text):
-        if not _IS_KEY.match(source.text, scalar.end()) and _says(scalar[0], value):
+        if not _IS_KEY.match(source.text, scalar.end()) and _says(scalar[0], value, number):
             return Span.of(source.text, *scalar.span())
     return None
 
 
-def _says(scalar: str, value: str) -> bool:
+def _says(scalar: str, value: str, number: float | None) -> bool:
     if scalar.startswith('"'):
         return bool(json.loads(scalar) == value)
+    return scalar == value or (number is not None and _number(scalar) == number)
+
+
+def _number(text: str) -> float | None:
     try:
-        return scalar == value or float(scalar) == float(value)
+        return float(text)
     except ValueError:
-        return False
+        return None

@@ -28,6 +28,9 @@ from ontosub.model.terms import Literal
 _CONTEXT_LINE_MAX = 1 << 16
 """The longest context line of JSON lines, in characters: it is read again for every line after it."""
 
+_CHARS_PER_STEP = 500
+"""How many characters of a context are read in the time that a term of it takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -48,15 +51,22 @@ def read_json(source: Source, options: Options, *, plain: bool = True) -> list[Q
 def read_json_lines(source: Source, options: Options) -> Iterator[list[Quad]]:
     """Read one value a line, as NDJSON-LD: a line that is only a context holds for the lines after it."""
     context = context_beside(options)
+    beside, work = context, 0
 
     def read(line: Source) -> list[Quad] | None:
-        nonlocal context
+        nonlocal context, work
         if '"@context"' in line.text and _is_context(json_text.load(line, options.limits)):
             context = _context_line(line, options.limits)
             return None
+        if context is not None and context is not beside:
+            # The context is read again for this line. That may cost as much as the lines do, and little more.
+            work += max(0, context.census.definitions + len(context.text) // _CHARS_PER_STEP - len(line.text))
+            options.limits.check(
+                "context_work", work, "context lines cause {} steps (terms times the lines after them)"
+            )
         return _read(line, options, context, plain=True)
 
-    read_lines = each(_lines(source), read, options.on_fault)
+    read_lines = each(_lines(source), read, options)
     return (quads for quads in read_lines if quads is not None)
 
 

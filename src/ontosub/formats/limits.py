@@ -20,7 +20,7 @@ class Limits:
     `payload_bytes`: its size. `depth`: nesting of JSON, XML and triple terms. `triples`: statements of one message.
     `literal_chars`: the longest literal. `term_chars`: all terms of a payload written out in full (a long prefix
     used often is a bomb). `entity_chars`: what XML entities expand to. `context_work`: the terms that JSON-LD
-    contexts define, times the places that they are copied to.
+    contexts define, times the places that they are copied to. `faults`: bad records that are told of one by one.
     """
 
     payload_bytes: int = 64 * MIB
@@ -30,6 +30,7 @@ class Limits:
     term_chars: int = 256 * MIB
     entity_chars: int = 16 * MIB
     context_work: int = 2_000_000
+    faults: int = 1_000
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from urllib.parse import quote
 
-from ontosub.formats.datatypes import misfit_of
+from ontosub.formats.datatypes import misfit_of, shown
 from ontosub.formats.reading import Member
-from ontosub.model.errors import FormatError
+from ontosub.model.errors import FormatError, UsageError
 from ontosub.model.interval import Interval
 from ontosub.model.terms import TYPE, BlankNode, Literal, NamedNode, Resource, Triple
 
@@ -169,16 +169,28 @@ def _iri(value: str, record: Record) -> NamedNode:
         return NamedNode(value)
     except ValueError as error:
         raise record.fault(
-            f"{value!r} is not an IRI: {error}", value=value, hint="Check the template and the value."
+            f"{shown(value)!r} is not an IRI: {shown(str(error))}",
+            value=value,
+            hint="Check the template and the value.",
         ) from None
 
 
+_LEAP_SECOND = re.compile(r"([T ]\d\d:?59:?)60(?:[.,]\d+)?", re.ASCII)
+
+
 def instant(value: str, fault: Callable[[str], FormatError]) -> Interval:
-    """Return the instant that an RFC 3339 time names; `fault(message)` makes the error when it names none."""
+    """Return the instant that an RFC 3339 time names; `fault(message)` makes the error when it names none.
+
+    A leap second (`23:59:60`), which a datetime cannot say, is the start of the second after it.
+    """
+    text, leap_seconds = _LEAP_SECOND.subn(r"\g<1>59", value.strip().upper(), count=1)
     try:
-        moment = datetime.fromisoformat(value.strip())
-    except ValueError:
-        raise fault(f"{value!r} is not a time such as 2026-01-31T12:00:00Z") from None
+        moment = datetime.fromisoformat(text) + timedelta(seconds=leap_seconds)
+    except (OverflowError, ValueError):
+        raise fault(f"{shown(value)!r} is not a time such as 2026-01-31T12:00:00Z") from None
     if moment.tzinfo is None:
-        raise fault(f"the time {value!r} has no time zone: end it in Z or an offset")
-    return Interval.instant(moment)
+        raise fault(f"the time {shown(value)!r} has no time zone: end it in Z or an offset")
+    try:
+        return Interval.instant(moment)
+    except UsageError as error:
+        raise fault(str(error)) from None

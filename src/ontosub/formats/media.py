@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.message import Message
 from pathlib import Path
 
 from pyoxigraph import RdfFormat
 
+from ontosub.formats.datatypes import shown
 from ontosub.model.errors import UsageError
 
 
@@ -97,7 +98,9 @@ def media_of(name: str) -> Media:
         found = _BY_SUFFIX.get(key.rpartition("+")[2])
     if found is None:
         known = ", ".join(each.name for each in FORMATS)
-        raise UsageError(f"unknown format {name!r}: known are {known}, their media types and their file extensions")
+        raise UsageError(
+            f"unknown format {shown(name)!r}: known are {known}, their media types and their file extensions"
+        )
     return Media(found, _parameters(rest))
 
 
@@ -108,9 +111,14 @@ def media_of_path(path: Path) -> Media:
     return media_of(path.suffix)
 
 
+_PARAMETER = re.compile(r';\s*+([^\s=;"]++)\s*+=\s*+(?:"((?:[^"\\]++|\\.)*+)"|([^;"]*+))', re.DOTALL)
+_QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
+
+
 def _parameters(text: str) -> dict[str, str]:
-    if not text.strip():
-        return {}
-    header = Message()
-    header["Content-Type"] = f"text/plain;{text}"
-    return {key.lower(): value for key, value in header.get_params([])[1:]}
+    """Return the parameters of a media type as HTTP writes them (RFC 9110): a name, and a token or a quoted string.
+
+    What is no parameter is passed over. Mail's `charset*=utf-8''…` (RFC 2231) is a parameter called `charset*`.
+    """
+    found = _PARAMETER.findall(f";{text}")
+    return {name.lower(): _QUOTED_PAIR.sub(r"\1", quoted) or token.strip() for name, quoted, token in found}

@@ -93,7 +93,12 @@ def _delimiters(text: str, media: Media) -> list[_Delimiter]:
 
 
 def _starts_line(text: str, at: int) -> bool:
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+    """Say whether only white space stands before a place in its line."""
+    while at and text[at - 1] != "\n":
+        if not text[at - 1].isspace():
+            return False
+        at -= 1
+    return True
 
 
 def _marked(text: str, delimiters: list[_Delimiter], marker: NamedNode) -> tuple[str, dict[int, list[tuple[int, int]]]]:

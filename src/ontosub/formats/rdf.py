@@ -166,6 +166,9 @@ def _without_declaration(text: str) -> str:
 _PREAMBLE = re.compile(r"^Parser error [^:]*: ")
 _QUOTED = re.compile(r"['`]([^'`]+)['`]")
 _KEYWORD = re.compile(r"@[a-z]+")
+_QUOTED_MAX = 10
+"""How many of the words that a message quotes are looked for in the payload: it may quote the whole of it."""
+
 _HINTS = (
     ("prefix", "Declare it, for example: @prefix ex: <http://example.org/> ."),
     ("No scheme found", "Write the IRI in full, or give the base= that relative IRIs are resolved against."),
@@ -197,8 +200,9 @@ def _fault(
 
 def _named_in(message: str, source: Source) -> Span | None:
     """Return the place of what a message quotes or, if it occurs only once, of the JSON-LD keyword that it names."""
-    quoted = _QUOTED.findall(message)
-    keywords = [f'"{keyword}"' for keyword in _KEYWORD.findall(message) if source.text.count(f'"{keyword}"') == 1]
+    quoted = _QUOTED.findall(message)[:_QUOTED_MAX]
+    keywords = [f'"{keyword}"' for keyword in _KEYWORD.findall(message)[:_QUOTED_MAX]]
+    keywords = [keyword for keyword in keywords if source.text.count(keyword) == 1]
     return source.find(*(f'"{text}"' for text in quoted), *quoted, *keywords)
 
 

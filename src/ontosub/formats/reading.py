@@ -66,17 +66,27 @@ class Member:
     named_graphs: frozenset[Quad] = frozenset()
 
 
-def each(records: Iterable[Record], read: Callable[[Record], Result], on_fault: OnFault | None) -> Iterator[Result]:
-    """Yield what is read from each record. One that cannot be read is told to `on_fault`, and the others go on."""
+def each(records: Iterable[Record], read: Callable[[Record], Result], options: Options) -> Iterator[Result]:
+    """Yield what is read from each record. One that cannot be read is told to `on_fault`, and the others go on.
+
+    Of very many faults only the first are told, and at the end how many more there were.
+    """
+    faults = 0
     for record in records:
         try:
             result = read(record)
         except (InputError, LimitError) as error:
-            if on_fault is None:
+            faults += 1
+            if options.on_fault is None:
                 raise
-            on_fault(error)
+            if faults <= options.limits.faults:
+                options.on_fault(error)
         else:
             yield result
+    more = faults - options.limits.faults
+    if more > 0 and options.on_fault is not None:
+        told = f"{more:,} more records cannot be read: the limit is faults = {options.limits.faults:,}"
+        options.on_fault(LimitError(told))
 
 
 def document_text(document: Mapping[str, Any] | list[Any] | str | Path) -> str:

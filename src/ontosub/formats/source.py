@@ -9,10 +9,58 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 from pathlib import Path
 
+from ontosub.formats.datatypes import shown
 from ontosub.formats.limits import DEFAULT, Limits
 from ontosub.model.errors import FormatError, Span, UsageError
+
+
+class Lines:
+    """A text, and where its lines are.
+
+    Whoever asks for places in order is answered in linear time: the search goes on from the last place.
+    """
+
+    __slots__ = ("_line", "_offset", "_start", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._offset = 0  # the last place,
+        self._line = 1  # its line
+        self._start = 0  # and where that starts
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of a place."""
+        if offset >= self._offset:
+            passed = self.text.count("\n", self._offset, offset)
+            if passed:
+                self._start = self.text.rfind("\n", self._offset, offset) + 1
+            self._line += passed
+        else:
+            passed = self.text.count("\n", offset, self._offset)
+            if passed:
+                self._start = self.text.rfind("\n", 0, offset) + 1
+            self._line -= passed
+        self._offset = offset
+        return self._line, offset - self._start + 1
+
+    def start(self, line: int) -> int:
+        """Return where a line of the text starts. Of lines that the text does not have, the nearest is meant."""
+        while self._line < line and (end := self.text.find("\n", self._start)) >= 0:
+            self._line, self._start = self._line + 1, end + 1
+        while self._line > max(line, 1):
+            self._line, self._start = self._line - 1, self.text.rfind("\n", 0, self._start - 1) + 1
+        self._offset = self._start
+        return self._start
+
+    def __getitem__(self, line: int) -> str:
+        """Return a line, without its end."""
+        start = self.start(line)
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].rstrip("\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +68,44 @@ class Source:
     """A text, the whole that it is part of, where in it, and what the whole is called (a file's name)."""
 
     text: str
-    whole: str
-    start: int = 0
+    whole: Lines
+    offset: int = 0
     name: str | None = None
 
     @classmethod
     def of(cls, text: str, name: str | None = None) -> Source:
         """Return a text that is part of nothing larger."""
-        return cls(text, text, 0, name)
+        return cls(text, Lines(text), 0, name)
 
     def part(self, start: int, end: int) -> Source:
         """Return `text[start:end]`, which knows where it came from."""
-        return Source(self.text[start:end], self.whole, self.start + start, self.name)
+        return Source(self.text[start:end], self.whole, self.offset + start, self.name)
 
     def fault(self, message: str, start: int, end: int | None = None, *, hint: str | None = None) -> FormatError:
         """Return the error that something is wrong with `text[start:end]`."""
-        start, end = self.start + start, self.start + (start + 1 if end is None else end)
-        return FormatError(message, hint=hint, text=self.whole, span=Span.of(self.whole, start, end), source=self.name)
+        end = start + 1 if end is None else end
+        place = self.whole.place(self.offset + start)
+        line_start = self.offset + start - place[1] + 1
+        return self._fault(message, Span(*place, *self.whole.place(self.offset + max(start, end))), line_start, hint)
 
-    def fault_in(self, message: str, span: Span | None, *, hint: str | None = None) -> FormatError:
-        """Return the error that something is wrong at `span`, counted from the start of this text."""
-        if span is not None:
-            origin = Span.of(self.whole, self.start, self.start)
-            line, column = _moved(span.line, span.column, origin)
-            end_line, end_column = _moved(span.end_line, span.end_column, origin)
-            span = Span(line, column, end_line, end_column)
-        return FormatError(message, hint=hint, text=self.whole, span=span, source=self.name)
+    def fault_in(
+        self, message: str, span: Span | None, *, hint: str | None = None, line_start: int | None = None
+    ) -> FormatError:
+        """Return the error that something is wrong at `span`, counted from the start of this text.
+
+        `line_start` is the offset of the span's first line in the whole, for those who know it.
+        """
+        if span is None:
+            return self._fault(message, None, None, hint)
+        if self.offset:
+            origin = self.whole.place(self.offset)
+            place = _moved(span.line, span.column, origin)
+            span = Span(*place, *_moved(span.end_line, span.end_column, origin))
+        return self._fault(message, span, self.whole.start(span.line) if line_start is None else line_start, hint)
+
+    def _fault(self, message: str, span: Span | None, line_start: int | None, hint: str | None) -> FormatError:
+        text = self.whole.text
+        return FormatError(message, hint=hint, text=text, span=span, source=self.name, line_start=line_start)
 
     def find(self, *wanted: str) -> Span | None:
         """Return where the first of `wanted` that occurs in this text occurs, for faults known by their text only."""
@@ -55,12 +115,14 @@ class Source:
         return None
 
 
-def _moved(line: int, column: int, origin: Span) -> tuple[int, int]:
-    return line + origin.line - 1, column + (origin.column - 1 if line == 1 else 0)
+def _moved(line: int, column: int, origin: tuple[int, int]) -> tuple[int, int]:
+    return line + origin[0] - 1, column + (origin[1] - 1 if line == 1 else 0)
 
 
 _ENCODINGS = ("utf-8", "utf-16", "utf-32", "ascii", "iso8859", "cp125", "gb", "big5", "euc", "shift", "koi8")
 """What a charset may name. Python knows stranger ones, and not all of them decode in linear time."""
+
+_KNOWN_ENCODINGS = frozenset({*aliases.values(), "iso8859_1", "koi8_t", "koi8_u", "utf_8_sig"})
 
 
 def decode(data: bytes | str, limits: Limits = DEFAULT, charset: str | None = None, name: str | None = None) -> Source:
@@ -73,7 +135,7 @@ def decode(data: bytes | str, limits: Limits = DEFAULT, charset: str | None = No
         encode(data)
         return Source.of(data.removeprefix("\ufeff"), name)
     limits.check("payload_bytes", len(data), "the payload has {} bytes")
-    codec = _codec(charset or "utf-8")
+    codec = codec_of(charset)
     try:
         return Source.of(data.decode(codec).removeprefix("\ufeff"), name)
     except UnicodeDecodeError as error:
@@ -106,13 +168,17 @@ def encode(text: str) -> bytes:
         raise readable.fault("a lone surrogate is not text", error.start, hint="Send well-formed Unicode.") from None
 
 
-def _codec(charset: str) -> str:
-    try:
-        codec = codecs.lookup(charset).name
-    except LookupError:
-        codec = ""
+def codec_of(charset: str | None) -> str:
+    """Return Python's name of an encoding, UTF-8 unless one is named. Raises UsageError for one that is not read.
+
+    Names that Python does not know are not looked up: it would remember each of them.
+    """
+    charset = charset or "utf-8"
+    name = normalize_encoding(charset).lower() if charset.isascii() else ""
+    known = aliases.get(name, name)
+    codec = codecs.lookup(known).name if known in _KNOWN_ENCODINGS else ""
     if not codec.startswith(_ENCODINGS):
-        raise UsageError(f"unknown charset {charset!r}: send UTF-8")
+        raise UsageError(f"unknown charset {shown(charset)!r}: send UTF-8")
     return codec
 
 

@@ -19,6 +19,10 @@ _REFERENCE = re.compile(r"&([^;#&\s<]+);")
 _PREDEFINED = {"amp": 1, "lt": 1, "gt": 1, "quot": 1, "apos": 1}
 _NAMESPACE_MAX = 1_000
 """The longest namespace, in characters: it is spelled out again for every name in it."""
+_NAMESPACES_MAX = 1_000
+"""How many prefixes may be declared at a time: the parser of RDF/XML goes through them for every name."""
+_ATTRIBUTES_MAX = 1_000
+"""How many attributes an element may have: the parser of RDF/XML compares each with all others."""
 _NOTHING_FETCHED = "Write the document without it; nothing is fetched from anywhere."
 
 Start = Callable[[str, dict[str, str], Span], None]
@@ -42,6 +46,7 @@ def parse(
         nonlocal depth
         depth += 1
         limits.check("depth", depth, "elements are nested {} deep")
+        _check_fixed(len(attributes), _ATTRIBUTES_MAX, "an element has {} attributes")
         if start is not None:
             start(name, attributes, _here(parser))
 
@@ -62,6 +67,11 @@ def parse(
         message, _, _ = str(error).partition(": line")
         at = Span(error.lineno, error.offset + 1, error.lineno, error.offset + 2)
         raise source.fault_in(message, at, hint=_hint(message)) from None
+
+
+def _check_fixed(amount: int, allowed: int, what: str) -> None:
+    if amount > allowed:
+        raise LimitError(f"{what.format(f'{amount:,}')}: the limit is {allowed:,}")
 
 
 def _hint(message: str) -> str | None:
@@ -113,11 +123,20 @@ def _forbid_unbounded(parser: Any, source: Source, limits: Limits) -> None:
     def skipped(name: str, _is_parameter: bool) -> None:
         raise fault(f"the entity {name} is not declared in the document")
 
+    declared_prefixes = 0
+
     def bound(_prefix: str | None, namespace: str | None) -> None:
-        if namespace is not None and len(namespace) > _NAMESPACE_MAX:
-            raise LimitError(f"a namespace has {len(namespace):,} characters: the limit is {_NAMESPACE_MAX:,}")
+        nonlocal declared_prefixes
+        declared_prefixes += 1
+        _check_fixed(declared_prefixes, _NAMESPACES_MAX, "{} prefixes are declared at a time")
+        _check_fixed(len(namespace or ""), _NAMESPACE_MAX, "a namespace has {} characters")
+
+    def unbound(_prefix: str | None) -> None:
+        nonlocal declared_prefixes
+        declared_prefixes -= 1
 
     parser.StartNamespaceDeclHandler = bound
+    parser.EndNamespaceDeclHandler = unbound
     parser.EntityDeclHandler = declared
     parser.EndDoctypeDeclHandler = ended
     parser.AttlistDeclHandler = defaulted

@@ -6,15 +6,19 @@ an exception: on a stream, bad events are data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import pyarrow as pa
 
 from ontosub.model import Event, Interval, Match
-from ontosub.model.errors import InputError, OntosubError, UsageError
+from ontosub.model.errors import FormatError, InputError, OntosubError, UsageError
 from ontosub.model.terms import written
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _MOMENT = pa.timestamp("us", tz="UTC")
 
@@ -76,6 +80,35 @@ class BatchResult(NamedTuple):
     rejects: pa.Table
 
 
+def fault_of(error: Exception) -> OntosubError:
+    """Return the error as one of ours: whatever else reading a payload raises is a fault that names its type.
+
+    A stream would otherwise stop at that payload, and stop there again each time it is started. Running out of memory
+    is not the payload's fault alone: that is raised.
+    """
+    if isinstance(error, OntosubError):
+        return error
+    if isinstance(error, MemoryError):
+        raise error
+    said = " ".join(str(error).split())
+    return FormatError(f"reading fails with {type(error).__name__}{': ' if said else ''}{said}")
+
+
+def raising_faults(read: Callable[P, R]) -> Callable[P, R]:
+    """Make a function that reads a payload raise no other exceptions than `fault_of` returns."""
+
+    @wraps(read)
+    def reading(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return read(*args, **options)
+        except OntosubError:
+            raise
+        except Exception as error:
+            raise fault_of(error) from error
+
+    return reading
+
+
 class Batch:
     """A table of payloads, with its columns checked and brought to their types."""
 
@@ -88,40 +121,89 @@ class Batch:
         if missing:
             raise UsageError(f"the table of events lacks the columns {', '.join(missing)}")
         present = {name: _column(table, name) for name in EVENTS.names if name in table.column_names}
-        self.ids: list[str | None] = present["event_id"].to_pylist()
-        self.content_types: list[str | None] = present["content_type"].to_pylist()
+        self.ids = _texts(present["event_id"])
+        self.content_types = _texts(present["content_type"])
         self.payloads: list[bytes | None] = present["payload"].to_pylist()
-        nothing: list[datetime | None] = [None] * len(self.ids)
-        self._starts = present["time_start"].to_pylist() if "time_start" in present else nothing
-        self._ends = present["time_end"].to_pylist() if "time_end" in present else nothing
+        nothing: list[int | None] = [None] * len(self.ids)
+        self._starts = _microseconds(present["time_start"]) if "time_start" in present else nothing
+        self._ends = _microseconds(present["time_end"]) if "time_end" in present else nothing
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def interval(self, row: int) -> Interval | None:
-        """Return the interval that a row states."""
-        start = self._starts[row]
-        return None if start is None else Interval(start, self._ends[row] or start)
+        """Return the interval that a row states. Raises UsageError when it states one that cannot be."""
+        start, end = self._starts[row], self._ends[row]
+        return None if start is None else Interval(_moment(start), _moment(start if end is None else end))
 
     def is_read(self, row: int) -> bool:
         """Say whether the event of a row has been read already, so that its payload is of no more use."""
         return False
 
+    @raising_faults
     def event(self, row: int) -> Event:
-        """Read the event of a row."""
+        """Read the event of a row. Raises OntosubError when it cannot be read."""
         payload = self.payloads[row] or b""
         return Event.read(payload, self.content_types[row], id=self.ids[row], time=self.interval(row))
 
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column of its type, or of one that is left to `_texts` or `_microseconds`: a cast fails as a whole."""
     column, wanted = table[name], EVENTS.field(name).type
+    is_data = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
+    if (wanted == pa.string() and is_data) or (wanted == _MOMENT and pa.types.is_timestamp(column.type)):
+        return column
     try:
-        if pa.types.is_temporal(wanted) and pa.types.is_timestamp(column.type) and column.type.tz is None:
-            column = column.cast(pa.timestamp(column.type.unit, tz="UTC"))
-        # Finer moments than ours lose what we cannot keep.
-        return column.cast(wanted, safe=not pa.types.is_timestamp(column.type))
+        return column.cast(wanted)
     except pa.ArrowException:
         raise UsageError(f"the column {name} is of type {column.type}; it should be {wanted}") from None
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    """Return the texts of a column. What is not UTF-8 in them, which Spark does not mind, becomes U+FFFD."""
+    try:
+        texts: list[str | None] = column.cast(pa.string()).to_pylist()
+    except (pa.ArrowException, UnicodeDecodeError):
+        found = column.cast(pa.binary()).to_pylist()
+        texts = [None if data is None else data.decode(errors="replace") for data in found]
+    return texts
+
+
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _microseconds(column: pa.ChunkedArray) -> list[int | None]:
+    """Return moments as microseconds since 1970, however far from it. Finer moments lose what we cannot keep."""
+    per_second = _PER_SECOND[column.type.unit]
+    counts = column.cast(pa.int64()).to_pylist()
+    return [None if count is None else count * 1_000_000 // per_second for count in counts]
+
+
+def _moment(microseconds: int) -> datetime:
+    try:
+        return _EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        raise UsageError(f"the time {microseconds:,} µs from 1970 is outside of the years 1 to 9999 in UTC") from None
+
+
+class Reason(NamedTuple):
+    """Why an event is rejected, and where in its payload, as REJECTS has it."""
+
+    reason: str
+    line: int | None = None
+    column: int | None = None
+
+
+_REASON_CHARS_MAX = 10_000
+
+
+def reason_of(error: OntosubError) -> Reason:
+    """Return why an event is rejected, as a text that Arrow can hold: of some length, and without lone surrogates."""
+    message = error.message if isinstance(error, InputError) else str(error)
+    message = message if len(message) <= _REASON_CHARS_MAX else f"{message[: _REASON_CHARS_MAX - 1]}…"
+    message = message.encode(errors="backslashreplace").decode()
+    return Reason(message, error.line, error.column) if isinstance(error, InputError) else Reason(message)
 
 
 class Collected:
@@ -138,21 +220,18 @@ class Collected:
 
     def reject(self, row: int, error: OntosubError) -> None:
         """Note that the event of a row could not be read."""
-        if isinstance(error, InputError):
-            self._reject(row, error.message, error.line, error.column)
-        else:
-            self._reject(row, str(error))
+        self._reject(row, reason_of(error))
 
     def give_up(self, row: int, subscription_ids: Iterable[str]) -> None:
         """Note which subscriptions could not be decided for the event of a row, if any."""
         named = ", ".join(sorted(subscription_ids))
         if named:
-            self._reject(row, f"over budget for the subscriptions {named}: the others have their answers")
+            self._reject(row, Reason(f"over budget for the subscriptions {named}: the others have their answers"))
 
-    def _reject(self, row: int, reason: str, line: int | None = None, column: int | None = None) -> None:
+    def _reject(self, row: int, reason: Reason) -> None:
         batch = self._batch
         told = {"event_id": batch.ids[row], "content_type": batch.content_types[row], "payload": batch.payloads[row]}
-        self._rejects.append({**told, "reason": reason, "line": line, "column": column})
+        self._rejects.append({**told, **reason._asdict()})
 
     def result(self, matches: pa.Table | None = None) -> BatchResult:
         """Return the tables; `matches`, if they were collected elsewhere."""

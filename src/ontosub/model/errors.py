@@ -60,7 +60,11 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding about a text or an ontology, printable by itself: control characters in it are shown as codes."""
+    """One finding about a text or an ontology, printable by itself: control characters in it are shown as codes.
+
+    `line_start` is the offset of the span's first line in the text. Without it the line is looked for when it is to be
+    shown.
+    """
 
     message: str
     severity: Severity = Severity.ERROR
@@ -68,17 +72,28 @@ class Diagnostic:
     text: str | None = None
     span: Span | None = None
     source: str | None = None
+    line_start: int | None = None
 
     @property
     def offending(self) -> str | None:
         """The text that the span covers (its first line, if it covers several), or None."""
         if self.text is None or self.span is None:
             return None
-        lines = self.text.split("\n")
-        if not 1 <= self.span.line <= len(lines):
+        start = self._line_start(self.text, self.span)
+        if start is None:
             return ""
-        end = self.span.end_column - 1 if self.span.end_line == self.span.line else None
-        return lines[self.span.line - 1][self.span.column - 1 : end]
+        end = start + self.span.end_column - 1 if self.span.end_line == self.span.line else len(self.text)
+        return self.text[start + self.span.column - 1 : end].partition("\n")[0]
+
+    def _line_start(self, text: str, span: Span) -> int | None:
+        if self.line_start is not None:
+            return self.line_start
+        start = 0
+        for _ in range(span.line - 1):
+            start = text.find("\n", start) + 1
+            if not start:
+                return None
+        return start if span.line >= 1 else None
 
     def __str__(self) -> str:
         where = [self.source] if self.source else []
@@ -86,7 +101,8 @@ class Diagnostic:
             where.append(f"line {self.span.line}, column {self.span.column}")
         shown = [printable(": ".join([", ".join(where), self.message]) if where else self.message)]
         if self.text is not None and self.span is not None:
-            shown.extend(_underlined(self.text, self.span))
+            start = self._line_start(self.text, self.span)
+            shown.extend([] if start is None else _underlined(self.text, start, self.span))
         if self.hint:
             shown.append(printable(f"hint: {self.hint}"))
         return "\n".join(shown)
@@ -95,18 +111,14 @@ class Diagnostic:
 _SHOWN_WIDTH = 120
 
 
-def _underlined(text: str, span: Span) -> list[str]:
-    """Return the span's first line, cut to a readable width, and a line of carets under what is meant."""
-    lines = text.split("\n")
-    if not 1 <= span.line <= len(lines):
-        return []
-    line = lines[span.line - 1].rstrip("\r")
-    end = span.end_column if span.end_line == span.line else len(line) + 1
+def _underlined(text: str, start: int, span: Span) -> list[str]:
+    """Return the line that starts there, cut to a readable width, and a line of carets under what is meant."""
     cut = max(0, span.column - 1 - _SHOWN_WIDTH // 2)
-    shown = line[cut : cut + _SHOWN_WIDTH].replace("\t", " ")
-    start = span.column - 1 - cut
-    before, meant = printable(shown[:start]), printable(shown[start : max(start, start + end - span.column)])
-    return [f"  {printable(shown)}", "  " + " " * max(start, len(before)) + "^" * max(1, len(meant))]
+    shown = text[start + cut : start + cut + _SHOWN_WIDTH].partition("\n")[0].rstrip("\r").replace("\t", " ")
+    first = span.column - 1 - cut
+    width = span.end_column - span.column if span.end_line == span.line else len(shown)
+    before, meant = printable(shown[:first]), printable(shown[first : max(first, first + width)])
+    return [f"  {printable(shown)}", "  " + " " * max(first, len(before)) + "^" * max(1, len(meant))]
 
 
 class OntosubError(Exception):
@@ -120,7 +132,10 @@ class OntosubError(Exception):
 
 
 class InputError(OntosubError):
-    """Something was given that cannot be accepted. Carries a `Diagnostic` with text, position and hint."""
+    """Something was given that cannot be accepted. Carries a `Diagnostic` with text, position and hint.
+
+    `str()` shows the diagnostic. It is put together when it is asked for: of many faults few are shown.
+    """
 
     def __init__(
         self,
@@ -130,13 +145,17 @@ class InputError(OntosubError):
         text: str | None = None,
         span: Span | None = None,
         source: str | None = None,
+        line_start: int | None = None,
     ) -> None:
-        self._diagnostic = Diagnostic(message, Severity.ERROR, hint, text, span, source)
-        super().__init__(str(self._diagnostic))
+        self._diagnostic = Diagnostic(message, Severity.ERROR, hint, text, span, source, line_start)
+        super().__init__(message)
 
     @property
     def diagnostic(self) -> Diagnostic:
         return self._diagnostic
+
+    def __str__(self) -> str:
+        return str(self.diagnostic)
 
     @property
     def message(self) -> str:

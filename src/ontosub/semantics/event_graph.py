@@ -25,7 +25,7 @@ from ontosub.model.terms import (
 from ontosub.semantics.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from ontosub.semantics.entailment import Derivation
+    from ontosub.semantics.closure import Derivation
 
 
 _T = TypeVar("_T")
@@ -47,6 +47,7 @@ class EventGraph:
         known: Iterable[Triple],
         derivations: Mapping[Triple, Derivation | None],
     ) -> None:
+        known = list(known)
         self.event = event
         self.derivations = derivations
         self.vertices = vertices_of(known)

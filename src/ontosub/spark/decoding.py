@@ -18,9 +18,9 @@ from ontosub.formats.mapping_document import read_mapping
 from ontosub.formats.media import media_of
 from ontosub.formats.reading import Document, document_text
 from ontosub.formats.reading import Options as ReadingOptions
-from ontosub.matching.batch import Batch
+from ontosub.matching.batch import Batch, reason_of
 from ontosub.model import Event
-from ontosub.model.errors import InputError, OntosubError, UsageError
+from ontosub.model.errors import OntosubError, UsageError
 from ontosub.spark.canonical import canonical
 from ontosub.spark.passing import Made, Passing, staged
 from ontosub.spark.payloads import Options, events_in
@@ -143,12 +143,6 @@ def dead_letters(batch: Batch, faults: list[tuple[int, OntosubError]]) -> tuple[
     rows = []
     for row, fault in faults:
         kept = None if row in before else batch.payloads[row]
-        rows.append({"content_type": batch.content_types[row], "payload": kept, **_reason(fault)})
+        rows.append({"content_type": batch.content_types[row], "payload": kept, **reason_of(fault)._asdict()})
         before.add(row)
     return pa.array(rows, ARROW_REJECT), pa.array([row for row, _ in faults], pa.int64())
-
-
-def _reason(fault: OntosubError) -> dict[str, Any]:
-    if isinstance(fault, InputError):
-        return {"reason": fault.message, "line": fault.line, "column": fault.column}
-    return {"reason": str(fault), "line": None, "column": None}

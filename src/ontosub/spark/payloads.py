@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ontosub.formats import media
-from ontosub.matching.batch import Batch
+from ontosub.matching.batch import Batch, fault_of
 from ontosub.model import Event, Interval
 from ontosub.model.errors import OntosubError
 
@@ -105,8 +105,8 @@ def _events(batch: Batch, row: int, options: Options, faults: list[OntosubError]
     try:
         time, chosen = batch.interval(row), _chosen(options, content_type)
         yield from Event.read_stream(payload, content_type, time=time, on_fault=faults.append, **chosen)
-    except OntosubError as error:
-        faults.append(error)
+    except Exception as error:
+        faults.append(fault_of(error))
 
 
 def _chosen(options: Options, content_type: str | None) -> Mapping[str, Any]:

@@ -148,6 +148,16 @@ class TestSubscriptions:
         assert result.stdout.startswith("query: event notebook.ttl matches")
 
 
+def test_an_event_that_too_much_follows_from_takes_no_answers_from_others(folder):
+    (folder / "ontology/parts.ttl").write_text("<urn:p> a <http://www.w3.org/2002/07/owl#TransitiveProperty> .")
+    chain = "".join(f"<urn:{i}> <urn:p> <urn:{i + 1}> .\n" for i in range(900))
+    (folder / "events/chain.nt").write_text(chain)
+    result = run("match", "--folder", folder)
+    assert result.exit_code == 2
+    assert "chain.nt cannot be matched: more than 400,000 triples follow from the event" in result.stderr
+    assert "cheap: event notebook.ttl matches" in result.stdout
+
+
 class Impatient(Matcher):
     """A matcher that finds the subscription `cheap` too costly to decide."""
 

@@ -76,3 +76,27 @@ def test_what_stays_bytes(content_type, payload, stays):
     assert len(events) == expected
     made = matched(prices(), table, {}, bindings=True)
     assert sum(len(row["bindings"]) for row in made.results.to_pylist()) == payload.count(b"price")
+
+
+@pytest.mark.parametrize("options", [None, OPTIONS])
+def test_what_cannot_be_read_at_all_is_a_dead_letter(options, monkeypatch):
+    def unforeseen(*_args, **_options):
+        raise KeyError("unforeseen")
+
+    monkeypatch.setattr("ontosub.formats.event.read_json", unforeseen)
+    table = table_of(
+        (None, "application/json", b"{}"),
+        (None, "text/turtle; charset=\0", b""),
+        (None, "application/ld+json; x*=y", b'{"@context": "\\ud800"}'),
+        ("good", "text/turtle", b"<urn:x> <urn:price> <urn:y> ."),
+    )
+    made = matched(prices(), table, options, bindings=False)
+    assert made.results["event_id"].to_pylist() == ["good"]
+    assert made.reject_sources.to_pylist() == [0, 1, 2]
+    assert made.rejects.to_pylist()[0]["reason"] == "reading fails with KeyError: 'unforeseen'"
+
+
+def test_a_reason_that_is_no_text_for_arrow_is_spelled_out():
+    table = table_of((None, "application/ld+json", b'{"@context": "\\ud800"}'))
+    (reject,) = matched(prices(), table, {}, bindings=False).rejects.to_pylist()
+    assert reject["reason"] == "the context \\ud800 lies elsewhere"

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ontosub.matching.batch import ENCODED, MATCHES, Batch
 from ontosub.matching.compiled.events.concepts import Concepts
+from ontosub.matching.batch import ENCODED, MATCHES, Batch, raising_faults
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.index.part import Part
@@ -50,6 +50,7 @@ class Arrival:
         return cls(event.id, event.interval, index.encode(event), lambda: event, index.entailment, index.concepts)
 
     @classmethod
+    @raising_faults
     def from_row(cls, batch: Batch, row: int, index: Index) -> Self:
         """Return the arrival of a row, through the lane if it can be taken."""
         named, quads = batch.ids[row], _QUADS.get(batch.content_types[row] or "")

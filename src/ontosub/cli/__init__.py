@@ -1,4 +1,4 @@
-"""The command line: match events, check inputs, explain answers, time engines. One module for each command.
+"""The command line: match events, check inputs, explain answers, time engines, compile kernels. One module for each command.
 
 Results go to standard output, everything about them to standard error. Exit code 0 means that all input was good, 2
 that some was not, or that the call makes no sense; a message then says where and what to do.
@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from ontosub import __version__
-from ontosub.cli import bench, check, explain, match, run
+from ontosub.cli import bench, check, explain, match, run, warm
 
 app = typer.Typer(
     name="ontosub",
@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (match, run, check, explain, bench):
+for command in (match, run, check, explain, bench, warm):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 

@@ -1,4 +1,4 @@
-"""The command line: match events, check inputs, explain answers, time engines, compile kernels. One module for each command.
+"""The command line: match events, check inputs, explain answers, time engines. One module for each command.
 
 Results go to standard output, everything about them to standard error. Exit code 0 means that all input was good, 2
 that some was not, or that the call makes no sense; a message then says where and what to do.

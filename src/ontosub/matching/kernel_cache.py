@@ -15,7 +15,7 @@ import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
@@ -36,10 +36,14 @@ _NICENESS = 10
 
 
 class KernelCache:
-    """What Numba keeps of our kernels. Lock and notes are in `folder`, which is one of Numba's unless it is given."""
+    """What Numba keeps of our kernels, with a lock and notes beside it; in `folder`, if that is given.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    `rehearse` calls every kernel; the one that does so is imported when it is needed.
+    """
+
+    def __init__(self, folder: Path | None = None, rehearse: Callable[[], None] | None = None) -> None:
         self._given = folder
+        self._rehearse = rehearse
         self._process: subprocess.Popen[bytes] | None = None
         self._requesting = Lock()
         self._is_ready = False
@@ -61,7 +65,7 @@ class KernelCache:
         with self._requesting:
             if self._process is None and not self.is_ready() and not self._is_locked():
                 self._process = subprocess.Popen(  # noqa: S603 - our own program
-                    [sys.executable, "-c", f"from {__name__} import follow; follow({str(self._folder)!r})"],
+                    [sys.executable, "-c", f"from {__name__} import follow; follow({self._told!r})"],
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
@@ -83,7 +87,7 @@ class KernelCache:
         with self._locked():
             if not self._ready.exists():
                 self.discard_stale()
-                import_module(f"{_PACKAGE}.rehearsal").rehearse()
+                (self._rehearse or import_module(f"{_PACKAGE}.rehearsal").rehearse)()
                 self._ready.touch()
 
     def discard_stale(self) -> None:
@@ -91,7 +95,7 @@ class KernelCache:
         note, sources = self._folder / _OF_SOURCES, sources_digest()
         if note.exists() and note.read_text() == sources:
             return
-        for folder in {self._folder, *numba_folders()}:
+        for folder in numba_folders() if self._given is None else {self._given}:
             for stale in (*folder.glob("*.nb[ci]"), *folder.glob("kernels-*.ready")):
                 stale.unlink(missing_ok=True)
         note.write_text(sources)
@@ -101,6 +105,10 @@ class KernelCache:
         folder = min(numba_folders()) if self._given is None else self._given
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+    @property
+    def _told(self) -> str | None:
+        return None if self._given is None else str(self._given)
 
     @cached_property
     def _ready(self) -> Path:
@@ -129,11 +137,11 @@ KERNELS = KernelCache()
 """The cache of this machine."""
 
 
-def follow(folder: str) -> None:
+def follow(folder: str | None) -> None:
     """Fill a cache on behalf of the process at the other end of standard input, and end when that one does."""
     os.nice(_NICENESS)
     Thread(target=_end_with, args=(sys.stdin.fileno(),), daemon=True).start()
-    KernelCache(Path(folder)).fill()
+    KernelCache(None if folder is None else Path(folder)).fill()
 
 
 def _end_with(descriptor: int) -> None:

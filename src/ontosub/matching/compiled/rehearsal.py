@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ontosub.matching.batch import Batch
 from ontosub.matching.compiled.algorithm import Compiled
+from ontosub.matching.compiled.events.dictionary import Dictionary
 from ontosub.model import Event, Ontology, Subscription
 from ontosub.model.errors import OntosubWarning
 from ontosub.semantics import Entailment
@@ -61,11 +62,13 @@ _QUERIES = (
     "{ ?x :price ?p } UNION { ?x :phone ?p }",
 )
 
-_RULES = ("search :Computer c where c.price < 100",)
+_TERMS_MANY = 2_000
+"""More than a dictionary has room for at first."""
 
 
 def rehearse() -> None:
     """Call every kernel."""
+    Dictionary().number(f"<urn:rehearsal:{number}>" for number in range(_TERMS_MANY))
     with warnings.catch_warnings(), TemporaryDirectory(prefix="ontosub-rehearsal-") as folder:
         warnings.simplefilter("ignore", OntosubWarning)
         for number, ontology in enumerate((Ontology.read(_ONTOLOGY, format="text/turtle"), Ontology())):

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: run example test test-full check bench clean
+.PHONY: run example kernels test test-full check bench clean
 
 run: .venv/ready ## run the main job: the auction example, from files through Spark to this terminal
 	$(BIN)/ontosub run examples/auction/pipeline.toml --once --state "$$(mktemp -d)/state"
@@ -11,10 +11,14 @@ run: .venv/ready ## run the main job: the auction example, from files through Sp
 example: .venv/ready ## the auction example in one process: who is notified of what, and why
 	$(BIN)/python -m examples.auction
 
-test: .venv/ready ## all tests but the slow proofs
+kernels: .venv/ready ## compile the kernels of the index, once for this machine and version
+	$(BIN)/ontosub warm
+
+# The kernels come first: tests have time limits, which compiling on a busy machine would take up.
+test: kernels ## all tests but the slow proofs
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not full"
 
-test-full: .venv/ready ## all tests
+test-full: kernels ## all tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 check: .venv/ready ## style, types, layers, and that all tests can be imported
@@ -41,6 +45,7 @@ bench: .venv/ready ## speed, as ratios against other engines in the same run; ha
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 	find src -name '*.nb[ci]' -delete
+	find src -path '*/__pycache__/kernels*' -delete
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

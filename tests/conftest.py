@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 import pytest
 
-import ontosub
+from ontosub.matching.kernel_cache import KERNELS
 from ontosub.model.errors import UsageError
 
 FAST = {
@@ -31,18 +28,6 @@ def spark():
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Throw away compiled kernels when a source has changed.
-
-    Numba looks only at the file that a kernel is in; a kernel that calls into another file would stay as it was.
-    """
-    if hasattr(config, "workerinput"):
-        return
-    folder = Path(ontosub.__file__).parent / "matching" / "compiled"
-    sources = sorted(folder.rglob("*.py"))
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-    note = folder / "__pycache__" / "kernels.sha256"
-    if not note.exists() or note.read_text() != digest:
-        for kernel in folder.rglob("*.nb[ci]"):
-            kernel.unlink()
-        note.parent.mkdir(exist_ok=True)
-        note.write_text(digest)
+    """Throw away compiled kernels when a source has changed, before a worker reads one of them."""
+    if not hasattr(config, "workerinput"):
+        KERNELS.discard_stale()

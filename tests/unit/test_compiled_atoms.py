@@ -2,6 +2,7 @@
 
 import json
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -477,14 +478,19 @@ def test_a_pattern_that_a_set_refuses_is_searched_for_by_itself(monkeypatch):
     atoms = Atoms()
     atoms.number(call(Function.REGEX, X, Literal("ab")))
     atoms.number(call(Function.REGEX, X, Literal("a")))
-    add = re2.Set.Add
 
-    def refusing(self, pattern):
-        if pattern == "ab":
-            raise re2.error("refused")
-        return add(self, pattern)
+    def refusing(options):
+        found = re2.Set.SearchSet(options)
 
-    monkeypatch.setattr(re2.Set, "Add", refusing)
+        def add(pattern):
+            if pattern == "ab":
+                raise re2.error("refused")
+            return found.Add(pattern)
+
+        return SimpleNamespace(Add=add, Compile=found.Compile, Match=found.Match)
+
+    ours = SimpleNamespace(Options=re2.Options, error=re2.error, Set=SimpleNamespace(SearchSet=refusing))
+    monkeypatch.setattr(regexes, "re2", ours)
     assert held(atoms, [Literal("ab"), Literal("ca")]) == [[0, 1], [1]]
 
 

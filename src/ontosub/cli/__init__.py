@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from ontosub import __version__
-from ontosub.cli import bench, check, explain, match, run
+from ontosub.cli import bench, check, explain, match, run, warm
 from ontosub.cli.terminal import Commands
 
 app = typer.Typer(
@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (match, run, check, explain, bench):
+for command in (match, run, check, explain, bench, warm):
     app.command(name=command.__name__.rpartition(".")[2])(command.command)
 
 

@@ -17,6 +17,7 @@ from ontosub.cli import options
 from ontosub.cli.faults import reported, say
 from ontosub.cli.status import StatusLine
 from ontosub.cli.terminal import show
+from ontosub.cli.warm import request_kernels
 from ontosub.inputs.faults import diagnostic_of
 from ontosub.model import Diagnostic, Severity
 from ontosub.model.errors import UsageError
@@ -91,6 +92,7 @@ def command(
     with reported(), _settings(config, source, ontology, subscription, index, sink, state) as settings:
         plan = settings.plan()
         plan.source.check()
+        request_kernels()
         spark = _session(settings)
         try:
             if backtest:

@@ -37,6 +37,7 @@ ALGORITHMS: Mapping[str, Callable[[Entailment], Algorithm]] = MappingProxyType(
         "auto": Adaptive,
         "naive": Naive,
         "compiled": _loaded("compiled", "Compiled"),
+        "provisional": _loaded("compiled", "Provisional"),
         "ops": _loaded("published", "Ops"),
         "ibroker": _loaded("published", "IBroker"),
         "gtopss": _loaded("published", "GToPSS"),
@@ -69,17 +70,27 @@ class Matcher:
 
     @classmethod
     def open(
-        cls, directory: str | Path, ontology: Ontology | None = None, *, strict: bool = False, verify: bool = True
+        cls,
+        directory: str | Path,
+        ontology: Ontology | None = None,
+        *,
+        algorithm: str = "compiled",
+        strict: bool = False,
+        verify: bool = True,
     ) -> Matcher:
         """Return the matcher that was saved in a directory. It is ready at once, however many subscriptions it has.
 
-        Without an `ontology`, the one that it was saved with is read from there. `verify` checks all files against
-        their checksums. Raises IndexDirectoryError when the directory holds no index, one that is corrupt, or one that
+        Without an `ontology`, the one that it was saved with is read from there. `algorithm` is "compiled" or
+        "provisional", which answers before the kernels are compiled, too. `verify` checks all files against their
+        checksums. Raises IndexDirectoryError when the directory holds no index, one that is corrupt, or one that
         was made with another ontology.
         """
         compiled = import_module("ontosub.matching.compiled")
+        openers = {"compiled": compiled.Compiled.open, "provisional": compiled.Provisional.open}
+        if algorithm not in openers:
+            raise UsageError(f"a saved matcher cannot have the algorithm {algorithm!r}: choose {' or '.join(openers)}")
         matcher = cls(compiled.read_ontology(Path(directory)) if ontology is None else ontology, strict=strict)
-        matcher._algorithm = compiled.Compiled.open(Path(directory), matcher._entailment, verify=verify)
+        matcher._algorithm = openers[algorithm](Path(directory), matcher._entailment, verify=verify)
         return matcher
 
     def save(self, directory: str | Path) -> None:

@@ -61,7 +61,7 @@ class ShardedCopy(Standing):
         if is_sharded(saved):
             raise UsageError(f"shards: {saved} is sharded already: leave the option out")
         self._saved = WorkerIndex.of(ontology, saved)
-        matcher = Matcher.open(saved, ontology, verify=False)
+        matcher = Matcher.open(saved, ontology, algorithm="provisional", verify=False)
         self._ontology, self._directory = matcher.ontology, directory
         self._shards = reopened_shards(directory, matcher.ontology, shards)
         self._version = -1
@@ -74,7 +74,8 @@ class ShardedCopy(Standing):
         version = self._saved.version()
         if version != self._version:
             # Read before it is opened: a version that comes meanwhile is taken over the next time.
-            wanted = Matcher.open(self._saved.directory, self._ontology, verify=False).subscriptions
+            opened = Matcher.open(self._saved.directory, self._ontology, algorithm="provisional", verify=False)
+            wanted = opened.subscriptions
             standing = self._shards.subscriptions
             changed = [each for each in wanted.values() if standing.get(each.id) != each]
             gone = [name for name in standing if name not in wanted]

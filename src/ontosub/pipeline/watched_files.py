@@ -196,7 +196,7 @@ def _reopened(directory: Path, ontology: Ontology) -> Matcher:
     """Return the index of the last run, or a new one when there is none for this ontology."""
     if directory.exists():
         try:
-            return Matcher.open(directory, ontology)
+            return Matcher.open(directory, ontology, algorithm="provisional")
         except IndexDirectoryError:
             shutil.rmtree(directory)
-    return Matcher(ontology, "compiled")
+    return Matcher(ontology, "provisional")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-import time
+from time import monotonic, sleep
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
@@ -78,15 +78,15 @@ def _log_ahead(connection: sqlite3.Connection, timeout: float) -> None:
 
     Where two switch at once, SQLite refuses one of them without waiting, whatever the timeout: so it is tried again.
     """
-    deadline = time.monotonic() + timeout
+    deadline = monotonic() + timeout
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() >= deadline:
                 raise
-        time.sleep(0.01)
+        sleep(0.01)
 
 
 def _network(url: URL, timeout: float) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The index on its way to the workers: a directory that each of them maps into memory.
 
 The driver knows where it is; a worker opens what it finds there when a task starts, and keeps it open for the next
-tasks as long as it is the version that the directory holds.
+tasks as long as it is the version that the directory holds. Until the kernels of its machine are compiled, the naive
+algorithm answers.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class WorkerIndex(TaskIndex):
             raise UsageError(f"the ontology is of type {type(ontology).__name__}: read it with Ontology.read")
         if isinstance(subscriptions, str | Path):
             directory = Path(subscriptions).resolve()
-            matcher = Matcher.open(directory, ontology)
+            matcher = Matcher.open(directory, ontology, algorithm="provisional")
         else:
             matcher = _copied(ontology, subscriptions)
             directory = _saved(matcher)
@@ -68,7 +69,7 @@ class WorkerIndex(TaskIndex):
             if known is not None and known[0] == manifest:
                 _settle()
                 return known[1]
-            opened = Matcher.open(directory, verify=False)
+            opened = Matcher.open(directory, algorithm="provisional", verify=False)
             # Kept only if it is known which version was opened: another may have been saved meanwhile.
             if read_manifest(directory) == manifest:
                 for other in [other for other in _open if not Path(other).exists()]:
@@ -99,7 +100,7 @@ class WorkerIndex(TaskIndex):
         return type(self)(str(directory), self.fingerprint)
 
     def subscription_ids(self) -> list[str]:
-        return list(Matcher.open(self.directory, verify=False).subscriptions)
+        return list(Matcher.open(self.directory, algorithm="provisional", verify=False).subscriptions)
 
 
 def _unsettle(directory: str) -> None:
@@ -129,12 +130,12 @@ def _copied(ontology: Ontology | None, subscriptions: Iterable[Subscription] | M
     if isinstance(subscriptions, Matcher):
         if ontology is not None and ontology != subscriptions.ontology:
             raise UsageError("the matcher has another ontology than the one given: give None to take the matcher's")
-        copy = Matcher(subscriptions.ontology, "compiled")
+        copy = Matcher(subscriptions.ontology, "provisional")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OntosubWarning)  # its owner has been warned
             _subscribe(copy, subscriptions.subscriptions.values())
         return copy
-    copy = Matcher(ontology, "compiled")
+    copy = Matcher(ontology, "provisional")
     _subscribe(copy, subscriptions)
     return copy
 

@@ -1,6 +1,7 @@
 """`ontosub run` as a user calls it: what it says, and that it fails before anything starts."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,10 +60,11 @@ class TestRefused:
 
 @pytest.mark.xdist_group("spark")
 class TestExample:
-    def run(self, *arguments: object, example: str = "auction") -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: object, example: str = "auction", **variables: str) -> subprocess.CompletedProcess[str]:
         config = EXAMPLES / example / "pipeline.toml"
         command = [sys.executable, "-m", "ontosub", "run", str(config), *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+        environment = {**os.environ, **variables}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=280, check=False)
 
     def test_runs(self, tmp_path):
         done = self.run("--once", "--state", tmp_path / "state")
@@ -73,6 +75,14 @@ class TestExample:
         assert any(line.startswith("    ?") for line in lines)
         assert "12 matches, 0 rejects" in done.stderr
         assert "Traceback" not in done.stderr, done.stderr
+
+    def test_needs_no_kernels_to_begin(self, tmp_path):
+        done = self.run("--once", "--state", tmp_path / "state", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.splitlines()) == 12
+        assert done.stderr.count("note: compiling the matching kernels, once for this machine …") == 1
+        compiled = {path.name.partition("-")[0] for path in (tmp_path / "cache").rglob("*.nbi")}
+        assert "walk.walk" not in compiled, "the process that compiles is far from done"
 
     def test_backtest(self, tmp_path):
         done = self.run("--backtest", "--samples", 1, "--json", "--state", tmp_path / "state")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from itertools import accumulate
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ontosub.event_log import EventLog, EventLogError, EventLogReader
+from ontosub import disk
+from ontosub.event_log import EventLog, EventLogError, EventLogReader, end
+from ontosub.event_log import log as appending
 
 FOLDER = Path(__file__).parent
 APPENDS = [1, 3, 2, 1, 2]
@@ -35,7 +39,9 @@ def run(program: str, *arguments: object) -> str:
 @pytest.fixture
 def unsynced(monkeypatch):
     """Leave out waiting for the disk, in tests that damage files themselves and open logs by the thousand."""
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+    calls = SimpleNamespace(**{**vars(os), "fsync": lambda descriptor: None})
+    for module in (disk, end, appending):
+        monkeypatch.setattr(module, "os", calls)
 
 
 @pytest.mark.parametrize("moment", ["before", "halfway"])

@@ -244,7 +244,7 @@ def test_sqlite_waits_while_another_is_about_to_write(tmp_path, monkeypatch):
         waits.append(seconds)
         holder.execute("COMMIT")
 
-    monkeypatch.setattr("ontosub.sinks.sql_engine.time.sleep", release)
+    monkeypatch.setattr("ontosub.sinks.sql_engine.sleep", release)
     log = SqlLog(f"sqlite:///{tmp_path}/log.db")
     log.open()
     log.close()

@@ -166,9 +166,9 @@ def test_what_may_pass_is_tried_again_with_the_same_key(receiver, hook, stage, a
 
 
 def test_no_answer_in_time(receiver, hook, stage):
-    sink = hook(timeout=0.2)
+    sink = hook(timeout=1)
     receiver.answers.append(Answer(hangs=True))
-    with pytest.raises(Unavailable, match=r"http://127.0.0.1:\d+: no answer within 0.2 s"):
+    with pytest.raises(Unavailable, match=r"http://127.0.0.1:\d+: no answer within 1 s"):
         sink.deliver(stage({}))
     sink.close()
     hook().deliver(stage({}))
@@ -255,7 +255,7 @@ def test_an_endless_answer_is_not_read(receiver, hook, stage):
 
 def test_an_answer_that_drips_is_left(receiver, hook, stage):
     receiver.answers.extend([Answer(200, drips=True), Answer(400, body=b"no\n", drips=True)])
-    sink = hook(timeout=0.5)
+    sink = hook(timeout=2)  # long enough for the first bytes on a busy machine
     sink.deliver(stage({}))
     with pytest.raises(UsageError, match=r"answers 400 Bad Request: no$"):
         sink.deliver(stage({}, batch=1))

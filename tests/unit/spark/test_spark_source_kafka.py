@@ -205,7 +205,7 @@ def test_a_login(spark, broker, topic):
     assert source.batch(spark).count() == 3
     wrong = {**LOGIN, "kafka.sasl.jaas.config": JAAS.format("wrong")}
     with pytest.raises(UsageError, match=r"options: .*[Aa]uthentication"):
-        KafkaSource(broker.login_address, [topic], options=wrong, timeout=5).check()
+        KafkaSource(broker.login_address, [topic], options=wrong, timeout=60).check()
 
 
 def test_a_cluster_is_known_by_its_own_name(broker, topic):

@@ -16,7 +16,7 @@ from ontosub.matching import ALGORITHMS
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "compiled": CompiledIndex,
-    **{name: partial(Ours, name) for name in ALGORITHMS if name not in ("auto", "compiled")},
+    **{name: partial(Ours, name) for name in ALGORITHMS if name not in ("auto", "compiled", "provisional")},
     **{engine.name: engine for engine in (Oxigraph, RdfLib, DuckDb, Clips)},
 }
 

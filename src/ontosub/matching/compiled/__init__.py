@@ -6,5 +6,6 @@ tables at its leaves; the ontology is compiled into closures. Everything is flat
 
 from ontosub.matching.compiled.algorithm import Compiled
 from ontosub.matching.compiled.files.storage import read_ontology
+from ontosub.matching.compiled.provisional import Provisional
 
-__all__ = ["Compiled", "read_ontology"]
+__all__ = ["Compiled", "Provisional", "read_ontology"]

@@ -84,6 +84,10 @@ class Compiled(Indexed):
         algorithm._index, algorithm._saved = load(directory, entailment, verify=verify)
         return algorithm
 
+    def continues(self, saved: Saved | None) -> None:
+        """Let the next save replace the version of a directory that holds the same subscriptions."""
+        self._saved = saved
+
     def save(self, directory: Path) -> None:
         self._saved = save(self._index, directory, self._saved)
 

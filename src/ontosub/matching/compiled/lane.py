@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ontosub.matching.compiled.events.concepts import Concepts
 from ontosub.matching.batch import ENCODED, MATCHES, Batch, raising_faults
+from ontosub.matching.compiled.events.concepts import Concepts
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.index.part import Part

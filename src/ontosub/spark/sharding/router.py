@@ -12,6 +12,7 @@ from ontosub.matching.compiled import read_ontology
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.lane import Arrival
+from ontosub.matching.kernel_cache import KERNELS
 from ontosub.model import Event
 from ontosub.model.errors import IndexDirectoryError
 from ontosub.model.terms import NamedNode
@@ -55,6 +56,7 @@ def router_of(directory: str, generations: tuple[int, ...]) -> Router:
     """
     known = _open.get(directory)
     if known is None or known[0] != generations:
+        KERNELS.fill()
         path = Path(directory)
         table = read_table(path)
         if table.generations != generations:

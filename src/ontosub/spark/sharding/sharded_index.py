@@ -120,7 +120,8 @@ class ShardedIndex(TaskIndex):
 
     def subscription_ids(self) -> list[str]:
         paths = [shard_path(Path(self.directory), shard) for shard in range(len(self.generations))]
-        return [name for path in paths for name in Matcher.open(path, verify=False).subscriptions]
+        opened = (Matcher.open(path, algorithm="provisional", verify=False) for path in paths)
+        return [name for matcher in opened for name in matcher.subscriptions]
 
 
 def _parallelism(frame: DataFrame) -> int:

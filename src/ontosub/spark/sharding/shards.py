@@ -15,6 +15,7 @@ from typing import Self
 from ontosub.matching import Matcher
 from ontosub.matching.compiled.files.directory import read_manifest
 from ontosub.matching.compiled.files.fingerprint import fingerprint
+from ontosub.matching.kernel_cache import KERNELS
 from ontosub.model import Diagnostic, Ontology, Subscription
 from ontosub.model.errors import IndexDirectoryError, OntosubWarning, UsageError
 from ontosub.model.terms import NamedNode
@@ -66,6 +67,7 @@ class Shards:
     def __init__(self, ontology: Ontology, shards: int) -> None:
         if not 1 <= shards <= SHARDS_MAX:
             raise UsageError(f"shards: {shards} is not a number from 1 to {SHARDS_MAX:,}")
+        KERNELS.fill()  # events are routed by kernels
         self._ontology = ontology
         self._requirements = Requirements(Entailment(ontology))
         self._directory: Path | None = None

@@ -165,7 +165,7 @@ class Writer:
         with own_errors(self.directory / _SEGMENTS):
             for path in sorted((self.directory / _SEGMENTS).iterdir()):
                 if _is_ours(path) and path.name.removesuffix(_SUFFIX) not in kept:
-                    path.unlink()
+                    os.unlink(path)
                     removed.append(path.name)
         return removed
 
@@ -197,14 +197,14 @@ def _make(directory: Path) -> None:
     """Make the directory, unless it is there; refuse one with things in it that are not an index."""
     with own_errors(directory):
         if not directory.exists():
-            directory.mkdir(parents=True)
+            os.makedirs(directory)
             _sync(directory.parent)
         foreign = not _has_manifest(directory) and {path.name for path in directory.iterdir()} - _OURS
         if foreign:
             raise IndexDirectoryError(
                 f"not an index directory: it holds {min(foreign)!r}", str(directory), NOT_AN_INDEX
             )
-        (directory / _SEGMENTS).mkdir(exist_ok=True)
+        os.makedirs(directory / _SEGMENTS, exist_ok=True)
 
 
 def _locked(directory: Path) -> int:

@@ -3,13 +3,16 @@
 Each part of the index is a file, written once; what subscriptions say stands in it, too. Beside the parts there are the
 ontology, the terms of the dictionary, in pieces as they came, and the vocabulary: the order in which classes,
 properties and atoms got their numbers. What has gone from a part since it was written is in a file of its own.
+
+An index that was saved before the kernels were compiled has one file of subscriptions, and no parts: they are made by
+who opens it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +34,19 @@ from ontosub.matching.compiled.files.directory import (
 )
 from ontosub.matching.compiled.files.fingerprint import fingerprint, ontology_from_bytes, ontology_to_bytes
 from ontosub.matching.compiled.files.ids import Ids
-from ontosub.matching.compiled.files.packed import pack
+from ontosub.matching.compiled.files.packed import Packed, pack
+from ontosub.matching.compiled.files.records import decode, encode
 from ontosub.matching.compiled.index.holdings import Stored
 from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.index.layout import Segment
 from ontosub.matching.compiled.index.part import Part
-from ontosub.model import Ontology
+from ontosub.model import Ontology, Subscription
 from ontosub.model.errors import IndexDirectoryError
 from ontosub.semantics import Entailment
 
 Array = NDArray[Any]
 
-_ONTOLOGY, _VOCABULARY, _TERMS = "ontology", "vocabulary", "terms"
+_ONTOLOGY, _VOCABULARY, _TERMS, _SUBSCRIPTIONS = "ontology", "vocabulary", "terms", "subscriptions"
 _PIECES_MAX = 8
 """In how many pieces the terms may lie before they are written anew in one."""
 
@@ -60,6 +64,11 @@ class Saved:
     terms: int = 0
     vocabulary: bytes = b""
 
+    @property
+    def generation(self) -> int:
+        """Which version of the directory it is."""
+        return self.manifest.generation
+
 
 def save(index: Index, directory: Path, saved: Saved | None) -> Saved:
     """Write what is not in the directory yet, then make all of it the directory's index, in one step.
@@ -69,26 +78,50 @@ def save(index: Index, directory: Path, saved: Saved | None) -> Saved:
     """
     index.flush()
     with Writer(directory) as writer:
-        former = writer.manifest
-        if former is not None and not (saved is not None and _is_same(saved, directory, former)):
-            raise IndexDirectoryError(
-                "the directory holds another index",
-                str(directory),
-                "Open that index first, or save into a directory of its own.",
-            )
-        if saved is None or former is None:
-            saved = Saved(directory, Manifest(fingerprint(index.entailment.ontology), 0))
+        known = _known(writer, saved)
+        if known is None:
+            known = Saved(directory, Manifest(fingerprint(index.entailment.ontology), 0))
             for part in index.parts:
                 part.file = None
-        saving = _Saving(writer, saved, saved.manifest.generation + 1)
+        saving = _Saving(writer, known, known.generation + 1)
         saving.write(index)
         writer.commit(saving.manifest(index))
         writer.collect()
     return saving.saved()
 
 
-def _is_same(saved: Saved, directory: Path, former: Manifest) -> bool:
-    return saved.directory.resolve() == directory.resolve() and saved.manifest.generation == former.generation
+def save_subscriptions(
+    ontology: Ontology, subscriptions: Mapping[str, Subscription], directory: Path, saved: Saved | None
+) -> Saved:
+    """Do what `save` does without any kernel: write what subscriptions say, and leave the parts to who opens it."""
+    stored = {**Ids.build(list(subscriptions)), **pack(map(encode, subscriptions.values()))}
+    with Writer(directory) as writer:
+        known = _known(writer, saved) or Saved(directory, Manifest(fingerprint(ontology), 0))
+        generation = known.generation + 1
+        contents = {_ONTOLOGY: _as_arrays(ontology_to_bytes(ontology)), _SUBSCRIPTIONS: stored}
+        files = {name: writer.write(f"{name}-{generation}", arrays, {}) for name, arrays in contents.items()}
+        manifest = Manifest(known.manifest.fingerprint, generation, files=files)
+        writer.commit(manifest)
+        writer.collect()
+    return Saved(directory, manifest)
+
+
+def _known(writer: Writer, saved: Saved | None) -> Saved | None:
+    """Return `saved` if it is what the directory holds, None if that is nothing; refuse anything else."""
+    former = writer.manifest
+    if former is None:
+        return None
+    if (
+        saved is None
+        or saved.directory.resolve() != writer.directory.resolve()
+        or saved.generation != former.generation
+    ):
+        raise IndexDirectoryError(
+            "the directory holds another index",
+            str(writer.directory),
+            "Open that index first, or save into a directory of its own.",
+        )
+    return saved
 
 
 class _Saving:
@@ -98,7 +131,7 @@ class _Saving:
         self._writer = writer
         self._former = saved
         self._generation = generation
-        self._files = dict(saved.manifest.files)
+        self._files = {name: entry for name, entry in saved.manifest.files.items() if name != _SUBSCRIPTIONS}
         self._parts: list[ArrayFile] = []
         self._tombstones: dict[str, ArrayFile] = {}
         self._gone: dict[str, int] = {}
@@ -185,8 +218,54 @@ def load(directory: Path, entailment: Entailment, *, verify: bool = True) -> tup
         raise corrupt(directory, "its files do not fit together") from error
 
 
+def load_subscriptions(directory: Path, ontology: Ontology, *, verify: bool = True) -> tuple[Stock, Saved]:
+    """Return the subscriptions of the index that a directory holds; no kernel is needed for that.
+
+    What is returned beside them lets `save` and `save_subscriptions` replace all of it. Raises as `load` does.
+    """
+    opened = open_index(directory, fingerprint=fingerprint(ontology), verify=verify)
+    manifest = opened.manifest
+    try:
+        stock = Stock(opened)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise corrupt(directory, "its files do not fit together") from error
+    kept = {name: entry for name, entry in manifest.files.items() if name == _ONTOLOGY}
+    return stock, Saved(directory, replace(manifest, segments=(), tombstones={}, files=kept))
+
+
+class Stock:
+    """The subscriptions of a stored index. How many there are is known at once; each is read when its turn comes."""
+
+    def __init__(self, opened: Opened) -> None:
+        manifest = opened.manifest
+        unmade = [manifest.files[_SUBSCRIPTIONS]] if _SUBSCRIPTIONS in manifest.files else []
+        self._records = []
+        for entry in (*manifest.segments, *unmade):
+            packed = Packed(opened.contents[entry][0])
+            self._records.append((packed, np.flatnonzero(~_gone(opened, entry, len(packed)))))
+
+    def __len__(self) -> int:
+        return sum(len(standing) for _, standing in self._records)
+
+    def __iter__(self) -> Iterator[Subscription]:
+        return (decode(packed[number]) for packed, standing in self._records for number in standing.tolist())
+
+
+def _gone(opened: Opened, entry: ArrayFile, count: int) -> NDArray[np.bool_]:
+    """Return which of the subscriptions in a file are gone."""
+    tombstones = opened.manifest.tombstones.get(entry.name)
+    if tombstones is None:
+        return np.zeros(count, np.bool_)
+    return np.unpackbits(opened.contents[tombstones][0]["gone"], count=count).astype(np.bool_)
+
+
 def _load(directory: Path, entailment: Entailment, opened: Opened) -> tuple[Index, Saved]:
     manifest = opened.manifest
+    if _SUBSCRIPTIONS in manifest.files:
+        index = Index(entailment)
+        for subscription in Stock(opened):
+            index.add(subscription)
+        return index, Saved(directory, manifest)
     vocabulary = _bytes(opened.contents[manifest.files[_VOCABULARY]][0], directory)
     told = json.loads(vocabulary)
     pieces = sorted(name for name in manifest.files if name.startswith(_TERMS))
@@ -199,8 +278,7 @@ def _load(directory: Path, entailment: Entailment, opened: Opened) -> tuple[Inde
         part = _part(opened.contents[entry][0])
         part.file = entry
         if entry.name in manifest.tombstones:
-            bits = opened.contents[manifest.tombstones[entry.name]][0]["gone"]
-            part.drop(np.flatnonzero(np.unpackbits(bits, count=len(part))))
+            part.drop(np.flatnonzero(_gone(opened, entry, len(part))))
             saved.gone[entry.name] = part.gone_count
         index.parts.append(part)
     return index, saved

@@ -380,7 +380,10 @@ class Asking:
         verb = self._verb()
         if verb == "a" and self._chance.random() < 0.7:
             return f"{self._subject(known)} a {self._chance.choice(CLASSES)}"
-        return f"{self._subject(known)} {verb} {self._object(known)}"
+        subject, object_ = self._subject(known), self._object(known)
+        if subject == object_ and self._chance.random() < 0.9:
+            object_ = self._chance.choice(POOL)  # few things have an arc to themselves
+        return f"{subject} {verb} {object_}"
 
     def _subject(self, known: set[str]) -> str:
         drawn = self._chance.random()
@@ -404,12 +407,13 @@ class Asking:
         return self._chance.choice(sorted(known)) if known and drawn < 0.3 else self._chance.choice(POOL)
 
     def _path_triple(self, known: set[str]) -> str:
-        start = self._end(known)
-        return f"{start} {self._path(2)} {self._end(known)}"
+        path = self._path(2)
+        # A single arc from a literal is refused as a slip of the pen.
+        start = self._subject(known) if path.startswith("<") else self._end(known)
+        return f"{start} {path} {self._end(known)}"
 
     def _end(self, known: set[str]) -> str:
-        drawn = self._chance.random()
-        if drawn < 0.2:
+        if self._chance.random() < 0.2:
             return self._chance.choice((*INDIVIDUALS, ABSENT, self._data.constants[0], '"zzz"'))
         return self._subject(known)
 

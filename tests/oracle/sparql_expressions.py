@@ -126,37 +126,37 @@ RDF12 = (
 
 PLAIN_NUMBERS = ("{n} + {n}", "{n} - {n}", "{n} * {n}", "-{n}", "ABS({n})", "STRLEN({s})", "YEAR({t})", "DAY({t})")
 PLAIN_TEXTS = (
-    "STR({e})",
-    "LANG({e})",
+    "{s}",
     "UCASE({s})",
     "LCASE({s})",
     "SUBSTR({s}, 2)",
     'STRBEFORE({s}, "e")',
     'STRAFTER({s}, "e")',
-    "CONCAT(STR({e}), 'x')",
-    "SHA1(STR({e}))",
+    "CONCAT({s}, 'x')",
+    "SHA1({s})",
 )
 PLAIN_TESTS = (
-    "{n} = {n}",
-    "{n} != {n}",
-    "{n} < {n}",
-    "{n} >= {n}",
+    "isNUMERIC({v}) && {v} < 2",
+    "STRLEN({s}) >= 3",
+    "{s} = {s}",
+    "{s} != {s}",
     "{b} && {b}",
     "{b} || {b}",
     "!{b}",
     "sameTerm({e}, {e})",
     "isIRI({e})",
     "isLITERAL({e})",
-    "isBLANK({e})",
     "isNUMERIC({e})",
     "BOUND({v})",
     "!BOUND({v})",
-    'CONTAINS(STR({e}), "e")',
-    'REGEX(STR({e}), "^r.d$", "i")',
+    'CONTAINS({s}, "e")',
+    'REGEX({s}, "^r.d$", "i")',
     "LANGMATCHES(LANG({e}), 'en')",
     "{i} IN (<urn:i0>, <urn:i1>)",
 )
-PLAIN_OTHERS = ("IF({b}, {e}, {e})", "COALESCE({e}, {e})", "DATATYPE({e})", "IRI(CONCAT('urn:i', STR({n})))")
+PLAIN_OTHERS = ("IF({b}, {e}, {e})", "COALESCE({e}, {e})", "DATATYPE({e})", "LANG({e})")
+"""Without what SPARQL leaves open: equality of unlike literals, truth of strings with a language, functions of strings
+on other terms."""
 
 _SLOT = re.compile(r"\{([ensbtiv])\}")
 
@@ -191,8 +191,9 @@ class Expressions:
         return _SLOT.sub(lambda slot: self._slot(slot[1], variables, depth, exists), template)
 
     def _slot(self, kind: str, variables: Sequence[str], depth: int, exists: Callable[[], str] | None) -> str:
-        if kind == "v" or self._chance.random() < 0.55:
-            return self._chance.choice(variables)
+        if kind == "v" or (self._chance.random() < 0.55 and not (self._plain and kind == "b")):
+            variable = self._chance.choice(variables)
+            return f"STR({variable})" if self._plain and kind == "s" else variable
         if depth > 0 and self._chance.random() < 0.4:
             if kind == "b":
                 return f"({self.test(variables, depth - 1, exists)})"

@@ -43,6 +43,7 @@ def result(function: Function, *arguments: Term | Variable) -> Term | None:
 TRUE, FALSE = typed("boolean", "true"), typed("boolean", "false")
 ERROR = call(Function.DIVIDE, integer(1), integer(0))
 UNKNOWN, UNKNOWN_TOO = Literal("a", datatype=NamedNode("urn:t")), Literal("b", datatype=NamedNode("urn:t"))
+DIRECTED = Literal("a", language="ar", direction=BaseDirection("rtl"))
 EN, FR = Literal("abc", language="en"), Literal("abc", language="fr")
 
 
@@ -97,6 +98,11 @@ def test_logic_bears_errors(function: Function, left: Expression, right: Express
         (Literal("false"), True),
         (Literal("", language="en"), False),
         (EN, True),
+        (DIRECTED, True),
+        (typed("double", "-0"), False),
+        (typed("float", "INF"), True),
+        (typed("integer", " 0 "), False),
+        (Literal(" "), True),
         (typed("date", "2000-01-01"), None),
         (UNKNOWN, None),
         (IRI, None),
@@ -243,6 +249,40 @@ def test_nan_is_neither_smaller_nor_larger() -> None:
     nan = typed("double", "NaN")
     for function in (Function.LESS, Function.LESS_OR_EQUAL, Function.GREATER, Function.GREATER_OR_EQUAL):
         assert result(function, nan, nan) == result(function, nan, integer(1)) == FALSE
+
+
+@pytest.mark.parametrize(
+    ("function", "left", "right", "expected"),
+    [
+        (Function.SAME_TERM, typed("double", "NaN"), typed("double", "NaN"), TRUE),
+        (Function.EQUAL, typed("double", "-0"), typed("decimal", "0.0"), TRUE),
+        (Function.SAME_TERM, typed("double", "-0"), typed("double", "0"), FALSE),
+        (Function.LESS, typed("double", "-0"), typed("double", "0"), FALSE),
+        (Function.EQUAL, typed("decimal", "1." + "0" * 300), integer(1), TRUE),
+        (Function.LESS, typed("decimal", "0." + "0" * 300 + "1"), typed("decimal", "0." + "0" * 299 + "1"), TRUE),
+        (
+            Function.LESS,
+            typed("dateTime", "2000-01-01T00:00:00.12345678901234567890Z"),
+            typed("dateTime", "2000-01-01T00:00:00.12345678901234567891Z"),
+            TRUE,
+        ),
+        (
+            Function.LESS,
+            typed("dateTime", "99999999999999999998-12-31T24:00:00Z"),
+            typed("dateTime", "99999999999999999999-01-01T00:00:01Z"),
+            TRUE,
+        ),
+        (Function.EQUAL, Literal(" a"), Literal("a"), FALSE),
+        (Function.EQUAL, typed("boolean", " true\n"), TRUE, TRUE),
+        (Function.SAME_TERM, typed("boolean", " true"), TRUE, FALSE),
+        (Function.EQUAL, typed("date", "\t2000-01-01 "), typed("date", "2000-01-01"), TRUE),
+        (Function.SAME_TERM, Literal("a", language="EN"), Literal("a", language="en"), TRUE),
+        (Function.EQUAL, DIRECTED, Literal("a", language="ar"), FALSE),
+        (Function.LESS, DIRECTED, Literal("b", language="ar"), None),
+    ],
+)
+def test_values_at_the_edge(function: Function, left: Term, right: Term, expected: Term | None) -> None:
+    assert result(function, left, right) == expected
 
 
 # Arithmetic.

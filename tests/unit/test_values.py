@@ -135,6 +135,7 @@ def test_strings_and_booleans() -> None:
         typed("Name", "1a"),
         typed("NMTOKEN", "a b"),
         Literal("a", datatype=RDF["langString"]),
+        Literal("a", datatype=RDF["dirLangString"]),
     ],
     ids=str,
 )

@@ -56,11 +56,11 @@ def _read(terms: Iterable[Term | None], budget: Budget) -> list[Term | None]:
 
 
 def _whole(group: list[Term | None]) -> list[Term]:
-    """Return the terms in order, when none of them is an error."""
+    """Return the terms, when none of them is an error."""
     terms = [term for term in group if term is not None]
     if len(terms) < len(group):
         raise ExpressionError("the expression has no value in one of the solutions")
-    return sorted(terms, key=sort_key)
+    return terms
 
 
 def _count(group: list[Term | None]) -> Literal:
@@ -68,7 +68,7 @@ def _count(group: list[Term | None]) -> Literal:
 
 
 def _sum(group: list[Term | None]) -> Number:
-    return reduce(numeric.add, map(number, _whole(group)), _ZERO)
+    return reduce(numeric.add, map(number, sorted(_whole(group), key=sort_key)), _ZERO)
 
 
 def _average(group: list[Term | None]) -> Literal:
@@ -76,29 +76,28 @@ def _average(group: list[Term | None]) -> Literal:
     return literal_of(numeric.divide(_sum(group), size) if group else _ZERO)
 
 
-def _at(position: int, group: list[Term | None]) -> Term:
-    terms = _whole(group)
-    if not terms:
+def _extreme(choose: Callable[..., Term], group: list[Term | None]) -> Term:
+    if not group:
         raise ExpressionError("an empty group has neither a least nor a greatest value")
-    return terms[position]
+    return choose(_whole(group), key=sort_key)
 
 
 def _sample(group: list[Term | None]) -> Term:
-    return _at(0, [term for term in group if term is not None])
+    return _extreme(min, [term for term in group if term is not None])
 
 
 def _concatenation(group: list[Term | None], budget: Budget, separator: str) -> Literal:
     """Return the texts of the terms behind each other, without a language."""
-    texts = [text(term).value for term in _whole(group)]
-    budget.hold(sum(map(len, texts)) + len(separator) * max(0, len(texts) - 1))
-    return Literal(separator.join(texts))
+    terms = sorted(_whole(group), key=sort_key)
+    budget.hold(sum(map(size_of, terms)) + len(separator) * len(terms))
+    return Literal(separator.join([text(term).value for term in terms]))
 
 
 _AGGREGATES: Mapping[str, Callable[[list[Term | None]], Term]] = {
     "COUNT": _count,
     "SUM": lambda group: literal_of(_sum(group)),
     "AVG": _average,
-    "MIN": partial(_at, 0),
-    "MAX": partial(_at, -1),
+    "MIN": partial(_extreme, min),
+    "MAX": partial(_extreme, max),
     "SAMPLE": _sample,
 }

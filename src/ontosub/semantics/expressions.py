@@ -26,6 +26,7 @@ from ontosub.semantics import (
     term_functions,
 )
 from ontosub.semantics.arguments import plain_text
+from ontosub.semantics.budget import TEXT_PER_STEP, Budget
 from ontosub.semantics.context import Assignment, Context
 from ontosub.semantics.faults import ExpressionError
 from ontosub.semantics.membership import Members, members_of
@@ -95,10 +96,11 @@ def _evaluate(expression: Expression, row: _Row) -> Term:
             raise ExpressionError(f"{expression} is not bound")
         return term
     if isinstance(expression, Call):
-        if form := _FORMS.get(expression.function):
-            row.context.budget.spend()
-            return form(expression, row)
-        return _applied(expression.function, [*_arguments(expression, row)], row)
+        form = _FORMS.get(expression.function)
+        if form is None:
+            return _applied(expression.function, [*_arguments(expression, row)], row.context.budget)
+        row.context.budget.spend()
+        return form(expression, row)
     if isinstance(expression, Exists):
         row.context.budget.spend()
         return _boolean(row.context.exists(expression, row.binding))
@@ -110,11 +112,12 @@ def _arguments(call: Call, row: _Row) -> Iterator[Term]:
     return map(_evaluate, call.arguments, repeat(row))
 
 
-def _applied(function: Function, terms: list[Term], row: _Row) -> Term:
+def _applied(function: Function, terms: list[Term], budget: Budget) -> Term:
     """Apply a function to terms: their texts are read, and what it makes of them is held, before it is made."""
-    size = sum(map(size_of, terms))
-    budget = row.context.budget
-    budget.read(size)
+    size = 0
+    for term in terms:
+        size += len(term.value) if type(term) is Literal else size_of(term)
+    budget.spend(1 + size // TEXT_PER_STEP)
     if function in _GROWTH:
         budget.hold(_GROWTH[function] * size)
     return _FUNCTIONS[function](*terms)
@@ -172,7 +175,7 @@ def _among(found: bool, call: Call, row: _Row) -> Literal:
     error = ExpressionError("a value is not known") if members.confuse(sought) else None
     for candidate in members.others:
         try:
-            if _applied(Function.EQUAL, [sought, _evaluate(candidate, row)], row) == TRUE:
+            if _applied(Function.EQUAL, [sought, _evaluate(candidate, row)], row.context.budget) == TRUE:
                 return _boolean(found)
         except ExpressionError as raised:
             error = raised

@@ -27,7 +27,7 @@ class Residual:
         Raises LimitError when the budget is spent.
         """
         solutions = Solutions(graph, context_of(graph.event, budget)).of(self._query.selection)
-        answers = (Binding((each.value, term) for each, term in solution.items()) for solution in solutions)
+        answers = (Binding((str(v)[1:], term) for v, term in solution.items()) for solution in solutions)
         return match_of_query(self._query, subscription_id, graph.event, answers, lambda: graph, budget)
 
 

@@ -162,7 +162,9 @@ class Solutions:
             key = tuple(self._evaluate(expression, {**seen, **solution}) for _, expression in keys)
             groups.setdefault(key, []).append(solution)
         for key, members in groups.items():
-            group = {v: term for (v, _), term in zip(keys, key, strict=True) if term is not None}
+            group: dict[PatternTerm, Term] = {
+                v: term for (v, _), term in zip(keys, key, strict=True) if term is not None
+            }
             for each in aggregations:
                 value = self._aggregate(each, members, seen)
                 if value is not None:
@@ -190,7 +192,7 @@ class Solutions:
         solutions: Iterable[Solution] = self.of(node.pattern, seen)
         if node.order or node.is_cut:
             solutions = self._sorted(node, self._kept(solutions), seen)
-        projected = ({v: each[v] for v in node.projection if v in each} for each in solutions)
+        projected: Iterator[Solution] = ({v: each[v] for v in node.projection if v in each} for each in solutions)
         if node.distinct:
             projected = self._once(projected)
         for place, solution in enumerate(projected):
@@ -211,7 +213,7 @@ class Solutions:
             )
         return solutions
 
-    def _once(self, solutions: Iterable[dict[PatternTerm, Term]]) -> Iterator[dict[PatternTerm, Term]]:
+    def _once(self, solutions: Iterable[Solution]) -> Iterator[Solution]:
         found: set[frozenset[tuple[PatternTerm, Term]]] = set()
         for solution in solutions:
             key = frozenset(solution.items())
@@ -249,7 +251,8 @@ class Solutions:
             return None
 
     def _exists(self, asked: Exists, solution: Mapping[Variable, Term]) -> bool:
-        return next(self.of(asked.pattern, solution), None) is not None
+        seen: dict[PatternTerm, Term] = {v: term for v, term in solution.items()}  # noqa: C416 - keys of another type
+        return next(self.of(asked.pattern, seen), None) is not None
 
 
 class _Looked:

@@ -27,6 +27,7 @@ from ontosub.languages.sparql.syntax import (
 )
 from ontosub.languages.sparql.terms_reader import TermsReader
 from ontosub.languages.sparql.tokens import FUNCTIONS
+from ontosub.model.expression import CASTS
 from ontosub.model.terms import BlankNode, Literal, NamedNode, Variable
 
 _PATTERN_PLACE = {"REGEX": (1, 2), "REPLACE": (1, 3)}
@@ -138,7 +139,11 @@ class ExpressionsReader(TermsReader):
         function, *rest = children
         distinct = bool(rest) and isinstance(rest[0], Token) and rest[0].type == "DISTINCT"
         arguments = tuple(child for child in rest if not isinstance(child, Token))
-        return FunctionCall(self.function_name(function), arguments, distinct, self.span(meta))
+        name = self.function_name(function)
+        if name.value not in CASTS:
+            hint = "Of the functions with IRIs, only the casts of XSD are known, such as xsd:integer."
+            raise self.error(f"unknown function {name}", function.span, hint)
+        return FunctionCall(name, arguments, distinct, self.span(meta))
 
     def function_name(self, function: Occurrence) -> NamedNode:
         """Return the IRI of a function."""

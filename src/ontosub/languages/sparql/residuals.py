@@ -93,7 +93,8 @@ def _filled(node: Any, terms: Mapping[Term, Term]) -> Any:
         return frozenset(_filled(part, terms) for part in node)
     if isinstance(node, Triple):
         return Triple(*(_filled(part, terms) for part in (node.subject, node.predicate, node.object)))
-    names = _names(type(node))
+    kind: type = type(node)
+    names = _names(kind)
     if not names:
         return node
     old = [getattr(node, name) for name in names]

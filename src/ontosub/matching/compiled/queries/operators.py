@@ -377,7 +377,7 @@ def _once(run: Run, answers: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, .
     found: set[Any] = set()
     for answer in answers:
         if answer not in found:
-            run.hold(answer)
+            run.hold([*answer])
             found.add(answer)
             yield answer
 

@@ -11,7 +11,7 @@ from random import Random
 
 import pyoxigraph
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from ontosub.languages.sparql import parse_query, print_query
@@ -279,7 +279,19 @@ STORE.load(
 
 
 def answers(text: str) -> Counter[str] | bool:
-    """Return what a query gives on the store. Blank nodes that the query makes have no name to compare."""
+    """Return what a query gives on the store. Blank nodes that the query makes have no name to compare.
+
+    Oxigraph fails where it would match a triple term whose subject is a literal: of such a query it says nothing.
+    """
+    try:
+        return _answers(text)
+    except RuntimeError as error:
+        if "not a valid RDF 1.2 term" not in str(error):
+            raise
+        reject()
+
+
+def _answers(text: str) -> Counter[str] | bool:
     result = STORE.query(text)
     if isinstance(result, pyoxigraph.QueryBoolean):
         return bool(result)

@@ -32,10 +32,9 @@ from ontosub.languages.sparql.syntax import (
     Query,
     Select,
     TriplePattern,
-    TripleTerm,
     Union,
     Values,
-    occurrences_in,
+    with_parts,
 )
 from ontosub.languages.sparql.terms_reader import NIL
 from ontosub.model.errors import Span
@@ -182,7 +181,7 @@ class QueryReader(ExpressionsReader):
         (written,) = children
         if isinstance(written, Token):
             return (None,)
-        for inside in occurrences_in(written) if isinstance(written.term, TripleTerm) else ():
+        for inside in with_parts(written):
             if isinstance(inside.term, Variable | BlankNode):
                 hint = (
                     "A triple term in VALUES holds IRIs and literals only; BIND with TRIPLE(…) makes one of variables."

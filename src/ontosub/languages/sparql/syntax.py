@@ -7,7 +7,7 @@ equals the one that its printed form is read as.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
@@ -322,9 +322,20 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
     return change(replace(node, **changed))
 
 
-def occurrences_in(*nodes: Any) -> Iterator[Occurrence]:
-    """Yield the terms of trees in the order of the text; a triple term comes before what it holds."""
-    return (node for node in walk(*nodes) if isinstance(node, Occurrence))
+def occurrences_in(triples: Iterable[TriplePattern]) -> Iterator[Occurrence]:
+    """Yield the terms of triples in the order of the text, but for those of paths."""
+    for triple in triples:
+        for each in (triple.subject, triple.verb, triple.object):
+            if isinstance(each, Occurrence):
+                yield from with_parts(each)
+
+
+def with_parts(occurrence: Occurrence) -> Iterator[Occurrence]:
+    """Yield a term and, if it is a triple term with variables, the terms inside."""
+    yield occurrence
+    if isinstance(occurrence.term, TripleTerm):
+        for part in (occurrence.term.subject, occurrence.term.predicate, occurrence.term.object):
+            yield from with_parts(part)
 
 
 def is_value(term: PatternTerm | TripleTerm) -> bool:

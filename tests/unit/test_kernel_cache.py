@@ -101,6 +101,8 @@ class TestCache:
         started = cache._process
         cache.request()
         assert cache._process is started
+        assert os.getsid(started.pid) == os.getsid(0)  # sessions get equal shares, whatever their priority
+        assert os.getpgid(started.pid) != os.getpgid(0)  # and Ctrl-C goes to groups
         assert started.wait() == 0
         assert cache.is_ready()
         assert not cache.has_failed()

@@ -14,6 +14,10 @@ def command() -> None:
 
     It takes a minute or two, once for each version. Commands that need them would compile them, too; `ontosub run`
     answers more slowly meanwhile.
+
+    \b
+    Examples:
+      ontosub warm && ontosub run pipeline.toml
     """
     with reported():
         if not KERNELS.is_ready():

@@ -139,7 +139,9 @@ class Texts:
         return f"<< {start} {self.verb()} {self.pick(end, self.var(), self.literal())}{reifier} >>"
 
     def annotation(self) -> str:
-        block = f" {{| {self.verb()} {self.node(0)} ; {self.verb()} {self.literal()} |}}"
+        # Oxigraph reads an annotation twice, and takes a label in it for one of another group.
+        said = self.pick(self.var, self.iri, self.triple_term, "[]")
+        block = f" {{| {self.verb()} {said} ; {self.verb()} {self.literal()} |}}"
         return self.pick("", "", "", " ~", f" ~ {self.var()}{block}", block, f"{block} ~{block}")
 
     def subject(self) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from ontosub import Event, Matcher, Ontology, Subscription
 from ontosub.languages.sparql.alternatives import ALTERNATIVES_MAX
-from ontosub.matching import adaptive, event_store, limits, residual
+from ontosub.matching import adaptive, limits
 from ontosub.matching.algorithm import COSTS
 from ontosub.matching.compiled import algorithm
 from ontosub.matching.compiled.events import entail, literals
@@ -17,6 +17,7 @@ from ontosub.matching.compiled.index.costs import leaves
 from ontosub.matching.compiled.index.layout import CLASS, ENDS, HOW, KIND_MASK, PARENT, PROPERTY, SOURCE_MASK
 from ontosub.matching.compiled.index.part import ROWS_MAX, Part
 from ontosub.matching.compiled.index.plan import ANY, FORWARD
+from ontosub.semantics import budget
 
 PAGE = (Path(__file__).parents[2] / "docs" / "INDEX.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(.*)\n((?:.*\n)*?)```$", PAGE, re.M)
@@ -130,8 +131,8 @@ def test_every_column_of_the_costs_is_described():
         algorithm.BUDGET,
         algorithm.BUDGET // algorithm.STEPS_OF_PYTHON,
         ROWS_MAX,
-        residual.COMBINATIONS_MAX,
-        event_store.ANSWERS_MAX,
+        budget.STEPS_MAX,
+        budget.BYTES_MAX,
         conditions.WAYS_MAX,
         ALTERNATIVES_MAX,
         index.MERGED_AT_ONCE,

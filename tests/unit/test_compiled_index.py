@@ -363,13 +363,13 @@ class TestFaults:
     @pytest.mark.parametrize("what", ["vertices", "depth"])
     def test_a_pattern_that_is_too_large_harms_nobody(self, what):
         compiled = compiled_of(plain("s"))
-        too_large = GraphPattern(tuple(Vertex(Variable(f"x{i}")) for i in range(40_000)))
-        if what == "depth":
-            condition: Expression = Call(Function.LESS, (A, B))
-            for _ in range(sys.getrecursionlimit() * 2):
-                condition = Call(Function.AND, (condition, Call(Function.LESS, (A, B))))
-            too_large = GraphPattern(arcs=PLAIN.arcs, filters=(Filter(condition),))
         try:
+            too_large = GraphPattern(tuple(Vertex(Variable(f"x{i}")) for i in range(40_000)))
+            if what == "depth":
+                condition: Expression = Call(Function.LESS, (A, B))
+                for _ in range(sys.getrecursionlimit() * 2):
+                    condition = Call(Function.AND, (condition, Call(Function.LESS, (A, B))))
+                too_large = GraphPattern(arcs=PLAIN.arcs, filters=(Filter(condition),))
             compiled.subscribe(Subscription("too large", (too_large,)))
         except OntosubError:
             assert list(compiled.standing) == ["s"]

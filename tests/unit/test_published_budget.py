@@ -25,7 +25,6 @@ PATHS = "\n".join(ARC.format(f"?x{n}" if n else "_:H", f"?x{n + 1}") for n in ra
 def small_budget(monkeypatch):
     """Limits that are met soon."""
     monkeypatch.setattr("ontosub.semantics.budget.Budget.__init__.__defaults__", (20_000, 10_000_000))
-    monkeypatch.setattr("ontosub.matching.residual.COMBINATIONS_MAX", 100_000)
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,11 @@ class _Translation:
         return self.select(pattern) if isinstance(pattern, syntax.Select) else self._group(pattern)
 
     def _group(self, group: syntax.Group) -> Node:
+        node, conditions = self._unfiltered(group)
+        return Filter(node, conditions) if conditions else node
+
+    def _unfiltered(self, group: syntax.Group) -> tuple[Node, tuple[Condition, ...]]:
+        """Return the algebra of a group without its own filters, and these."""
         node: Node = UNIT
         triples = _Triples()
         conditions: list[syntax.Filter] = []
@@ -174,10 +179,7 @@ class _Translation:
                 continue
             node, triples = _joined(node, triples.node()), _Triples()
             node = self._with(node, element)
-        node = _joined(node, triples.node())
-        if conditions:
-            node = Filter(node, tuple(self._conditions(conditions)))
-        return node
+        return _joined(node, triples.node()), tuple(self._conditions(conditions))
 
     def _conditions(self, filters: Iterable[syntax.Filter]) -> Iterator[Condition]:
         """Yield one condition for each conjunct: a conjunction is true where all of them are."""
@@ -188,11 +190,10 @@ class _Translation:
     def _with(self, node: Node, element: syntax.Element) -> Node:
         match element:
             case syntax.Optional(pattern):
-                inner = self.pattern(pattern)
+                if isinstance(pattern, syntax.Select):
+                    return LeftJoin(node, self.select(pattern))
                 # The filters of an OPTIONAL are conditions of the join: they see both sides.
-                if isinstance(inner, Filter):
-                    return LeftJoin(node, inner.pattern, inner.conditions)
-                return LeftJoin(node, inner)
+                return LeftJoin(node, *self._unfiltered(pattern))
             case syntax.Minus(pattern):
                 return Minus(node, self.pattern(pattern))
             case syntax.Bind(expression, variable):

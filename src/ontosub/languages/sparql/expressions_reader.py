@@ -143,6 +143,8 @@ class ExpressionsReader(TermsReader):
         if name.value not in CASTS:
             hint = "Of the functions with IRIs, only the casts of XSD are known, such as xsd:integer."
             raise self.error(f"unknown function {name}", function.span, hint)
+        if len(arguments) != 1:
+            raise self.error(f"wrong number of arguments for {name}: {len(arguments)}", meta, "A cast takes one value.")
         return FunctionCall(name, arguments, distinct, self.span(meta))
 
     def function_name(self, function: Occurrence) -> NamedNode:

@@ -104,7 +104,10 @@ def _asked(matcher: Matcher, attack: Attack, way: str) -> set[str]:
     payload = attack.payload()
     if way == BATCH:
         columns = {"event_id": ["e"], "content_type": ["application/n-triples"], "payload": [payload.encode()]}
-        return set(matcher.match_batch(pa.table(columns)).matches["subscription_id"].to_pylist())
+        result = matcher.match_batch(pa.table(columns))
+        if result.matches.num_rows == 0 and result.rejects.num_rows:
+            raise OntosubError(result.rejects["reason"][0].as_py())
+        return set(result.matches["subscription_id"].to_pylist())
     event = Event.read(payload, "application/n-quads", id="e", dataset=True)
     if way == IDS:
         return set(matcher.match_ids(event))

@@ -107,8 +107,8 @@ CROSS = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i"
 TRANSITIVE = (
     "<urn:p> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/2002/07/owl#TransitiveProperty> ."
 )
-NAMED = " ".join(f"(:s{number} UNDEF) (UNDEF :o{number})" for number in range(3_000))
-TESTS = " || ".join(f"STR(?a) = '{number}'" for number in range(5_000))
+NAMED = " ".join(f"(:s{number} UNDEF) (UNDEF :o{number})" for number in range(2_000))
+TESTS = " || ".join(f"STR(?a) = '{number}'" for number in range(2_500))
 MEMBERS = ", ".join(f":x{number}" for number in range(9_000))
 
 ATTACKS: dict[str, Attack] = {
@@ -138,7 +138,7 @@ ATTACKS: dict[str, Attack] = {
         partial(rows, 300),
     ),
     "group-concat-long-separator": Attack(
-        f'SELECT (GROUP_CONCAT(?o; SEPARATOR="{"x" * 10_000}") AS ?all) {{ ?s :p ?o . ?t :p ?u }}',
+        f'SELECT (GROUP_CONCAT(STR(?o); SEPARATOR="{"x" * 10_000}") AS ?all) {{ ?s :p ?o . ?t :p ?u }}',
         partial(rows, 300),
         ANSWERS,
     ),
@@ -323,7 +323,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "plus-over-a-chain-of-3500": Attack("SELECT * { ?a :p+ ?b }", partial(chain, 3_500), ANSWERS),
     "both-ways-over-a-chain": Attack("SELECT * { ?a (:p|^:p)* ?b }", partial(chain, 3_500), ANSWERS),
-    "plus-from-a-constant-over-a-chain-of-100000": Attack("SELECT * { :c0 :p+ ?b }", partial(chain, 100_000)),
+    "plus-from-a-constant-over-a-chain-of-20000": Attack("SELECT * { :c0 :p+ ?b }", partial(chain, 20_000)),
     "optional-steps-in-a-row": Attack(f"SELECT * {{ ?a {'/'.join([':p?'] * 40)} ?b }}", partial(clique, 18), ANSWERS),
     "path-without-a-visible-variable": Attack("SELECT * { <urn:x> (<urn:p>?|<urn:q>) <urn:y> }", partial(rows, 300)),
     "zero-length-path-crossed": Attack("SELECT * { ?a :z* ?b . ?c :z* ?d . ?e :z* ?f }", partial(rows, 300), ANSWERS),

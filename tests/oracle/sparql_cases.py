@@ -124,11 +124,12 @@ class Asking:
     def _projection(self, scope: set[str]) -> str:
         if not scope or self._chance.random() < 0.4:
             return "*" if scope else f"({self._expressions.value(POOL)} AS {self._new()})"
-        chosen = self._some(scope)
+        chosen, known = self._some(scope), sorted(scope)
         exists = self._exists if not self._features.plain else None
         for _ in range(self._chance.choice([0, 0, 1, 1, 2])):
-            known = [*sorted(scope), *(each.split(" AS ")[1][:-1] for each in chosen if " AS " in each)]
-            chosen.append(f"({self._expressions.value(known, exists=exists)} AS {self._new()})")
+            name = self._new()
+            chosen.append(f"({self._expressions.value(known, exists=exists)} AS {name})")
+            known.append(name)
         return " ".join(chosen)
 
     def _grouped(self, where: str, scope: set[str], *, inside: bool) -> str:

@@ -95,7 +95,8 @@ def ours(ontology, event, subscription: Subscription):
 
 def as_stored(literal: Literal):
     """Return the literal as Oxigraph's store gives it back: some are kept by value."""
-    store = Store([Quad(TYPE, TYPE, literal)])
+    store = Store()
+    store.add(Quad(TYPE, TYPE, literal))
     return next(iter(store)).object
 
 

@@ -14,7 +14,7 @@ MESH = "@prefix : <urn:> . _:H :p :v0 . " + " ".join(f":v{m} :p :v{n} ." for m i
 
 PREFIX = "PREFIX : <urn:>\nPREFIX owl: <http://www.w3.org/2002/07/owl#>\n"
 JOIN = "SELECT * { ?a :p ?b . ?c :p ?d . ?e :p ?f }"
-RESIDUAL = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . FILTER EXISTS { ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o } }"
+RESIDUAL = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c OPTIONAL { ?d ?e ?f . ?g ?h ?i } }"
 LONE = "SELECT * { ?a a owl:Thing . ?b a owl:Thing . ?c a owl:Thing }"
 ARC = "({}, {}, (owl:Thing, :p, owl:Thing))"
 BRANCHES = "\n".join(ARC.format("_:H", f"?x{n}") for n in range(5))

@@ -70,7 +70,7 @@ FORMS = [
     "SELECT ?a { 'red' ^:p0/:p1? ?a }",
     "CONSTRUCT { ?c :q0 ?a . ?a :q1 ?d } { { ?a :p0 ?c } UNION { ?a :p1 ?d } }",
     "CONSTRUCT { ?a :q0 [] } { ?a :p0 [] }",
-    "SELECT ?a (GROUP_CONCAT(DISTINCT STR(?p); separator=',') AS ?ps) { ?a ?p :i0 } GROUP BY ?a",
+    "SELECT ?a (COUNT(DISTINCT STR(?p)) AS ?ps) { ?a ?p :i0 } GROUP BY ?a",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 from ontosub.matching.batch import Batch, BatchResult, Collected
 from ontosub.matching.batch import encoded as as_encoded
 from ontosub.model import Event, Match, Subscription
-from ontosub.model.errors import OntosubError
+from ontosub.model.errors import LimitError, OntosubError, SubscriptionFault
 
 COSTS = pa.schema(
     [
@@ -33,6 +34,16 @@ class Algorithm(ABC):
     """
 
     over_budget: frozenset[str] = frozenset()
+
+    def give_up(self, subscription_id: str, event_id: str, error: Exception) -> None:
+        """Note that a subscription failed on an event: for itself alone, whatever it failed of.
+
+        Whatever is no matter of limits is a fault of ours, and warned of.
+        """
+        self.over_budget |= {subscription_id}
+        if not isinstance(error, LimitError | RecursionError):
+            message = f"the subscription {subscription_id!r} failed on event {event_id!r}: {error!r}"
+            warnings.warn(message, SubscriptionFault, stacklevel=2)
 
     @property
     def standing(self) -> Mapping[str, Subscription] | None:

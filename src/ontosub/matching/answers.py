@@ -8,9 +8,15 @@ from typing import Protocol
 from ontosub.model import Binding, GraphPattern, Interval, Match, Subscription, TemplateTriple
 from ontosub.model.terms import BlankNode, NamedNode, PatternTerm, Term, Triple, Variable
 from ontosub.semantics.budget import Budget
+from ontosub.semantics.values import size_of
 
 BINDING_BYTES, TERM_BYTES, TRIPLE_BYTES = 300, 60, 300
 """About what an answer takes, each term in it, and each triple that is made of it."""
+
+
+def answer_bytes(answer: Binding) -> int:
+    """Return about what it takes to hold an answer and to write it."""
+    return BINDING_BYTES + sum(TERM_BYTES + size_of(term) for term in answer.values())
 
 
 def project(pattern: GraphPattern, mu: Mapping[PatternTerm, Term]) -> Binding:

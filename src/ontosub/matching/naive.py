@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ontosub.matching.algorithm import Algorithm
-from ontosub.matching.answers import BINDING_BYTES, TERM_BYTES, match_of, project
+from ontosub.matching.answers import answer_bytes, match_of, project
 from ontosub.matching.definition import mappings
 from ontosub.matching.residual import Residual, context_of
 from ontosub.model import Event, Match, Subscription
-from ontosub.model.errors import LimitError
 from ontosub.semantics import Entailment, EventGraph
 from ontosub.semantics.budget import Budget
 
@@ -30,7 +29,7 @@ class Evaluation:
             for pattern in patterns:
                 for mu in mappings(pattern, graph, context):
                     found.append(project(pattern, mu))
-                    budget.hold(BINDING_BYTES + TERM_BYTES * len(found[-1]))
+                    budget.hold(answer_bytes(found[-1]))
             return match_of(self.subscription, event, found, budget)
         if not any(next(mappings(core, graph, context), None) is not None for core in patterns):
             return None
@@ -56,8 +55,8 @@ class Naive(Algorithm):
         for name, evaluation in self._evaluations.items():
             try:
                 match = evaluation.match(graph)
-            except LimitError:
-                self.over_budget |= {name}
+            except Exception as error:
+                self.give_up(name, event.id, error)
             else:
                 if match is not None:
                     yield match

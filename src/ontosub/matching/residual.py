@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ontosub.languages.sparql import query_of
-from ontosub.matching.answers import BINDING_BYTES, TERM_BYTES, Identified, construct
+from ontosub.matching.answers import Identified, answer_bytes, construct
 from ontosub.matching.solutions import Solutions
 from ontosub.model import Binding, Match
 from ontosub.model.algebra import Query
@@ -42,7 +42,7 @@ def match_of_query(
     """Return the match that the answers to a query make; None without any. A DESCRIBE asks for the `graph`."""
     found: list[Binding] = []
     for answer in answers:
-        budget.hold(BINDING_BYTES + TERM_BYTES * len(answer))
+        budget.hold(answer_bytes(answer))
         found.append(Binding() if query.asks else answer)
         if query.asks:
             break

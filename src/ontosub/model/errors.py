@@ -233,5 +233,9 @@ class UsageError(OntosubError, ValueError):
     """A call or an option makes no sense."""
 
 
+class SubscriptionFault(RuntimeWarning):
+    """A subscription failed on an event for a reason that is no limit: a fault of ours, which harms it alone."""
+
+
 class OntosubWarning(UserWarning):
     """Something accepted that is probably not meant: an unknown class, a property that nobody declared."""

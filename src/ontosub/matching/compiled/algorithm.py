@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ontosub.languages.sparql import query_of
 from ontosub.matching.algorithm import COSTS, Indexed
-from ontosub.matching.answers import match_of
+from ontosub.matching.answers import answer_bytes, match_of
 from ontosub.matching.batch import Batch, BatchResult, Collected
-from ontosub.matching.compiled.columns import Columns
+from ontosub.matching.compiled.columns import Columns, too_long
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.files.storage import Saved, load, save
 from ontosub.matching.compiled.index.index import Index
@@ -30,7 +30,7 @@ from ontosub.matching.residual import context_of, match_of_query
 from ontosub.model import Binding, Event, Match, Subscription
 from ontosub.model.errors import LimitError, OntosubError
 from ontosub.semantics import Entailment
-from ontosub.semantics.budget import Budget
+from ontosub.semantics.budget import BYTES_MAX, Budget
 
 Array = NDArray[Any]
 
@@ -163,7 +163,10 @@ class Compiled(Indexed):
                     if number not in once and self._exist(mappings, rows, undecided):
                         once.add(number)
                 elif rows.pattern not in undecided:
-                    bindings[number] += mappings.bindings(rows)
+                    try:
+                        bindings[number] += mappings.bindings(rows)
+                    except LimitError:
+                        undecided.add(rows.pattern)
         for number in once:
             bindings[number].insert(0, Binding())
         given_up = {
@@ -200,12 +203,14 @@ class Compiled(Indexed):
         self._index.flush()
         collected = Collected(batch)
         tables, answers = [], self._new_answers(bindings, encoded)
+        taken: list[int] = []
         for row in range(len(batch)):
             try:
                 arrival = Arrival.from_row(batch, row, self._index)
             except OntosubError as error:
                 collected.reject(row, error)
                 continue
+            taken.append(row)
             self.visits, self.over_budget = 0, frozenset()
             if isinstance(answers, Columns):
                 self._answer(arrival, answers)
@@ -213,9 +218,9 @@ class Compiled(Indexed):
                 answers.add(arrival, [self._found(part, arrival) for part in self._index.parts])
             collected.give_up(row, self.over_budget)
             if answers.size > _NUMBERS_MAX:
-                tables.append(answers.table())
-                answers = self._new_answers(bindings, encoded)
-        tables.append(answers.table())
+                tables.append(_written(answers, collected, taken))
+                answers, taken = self._new_answers(bindings, encoded), []
+        tables.append(_written(answers, collected, taken))
         return collected.result(pa.concat_tables(tables))
 
     def _new_answers(self, bindings: bool, encoded: bool) -> Columns | Found:
@@ -228,6 +233,9 @@ class Compiled(Indexed):
         for number, part in enumerate(self._index.parts):
             walked = self._walk(part, arrival.encoded, every=True)
             answering, given_up = self._answering(part, arrival, walked, objects_only=True)
+            long = too_long(part, arrival, walked.numbers, BYTES_MAX)
+            self._give_up(part, long)
+            given_up |= long
             columns.rows(number, walked.numbers, given_up)
             for each in answering:
                 match = self._match(arrival, each)
@@ -275,25 +283,22 @@ class Compiled(Indexed):
         """
         part, number = answering.part, answering.number
         subscription = part.holding[number]
-        budget = Budget()
-        if part.kind[number] <= BY_OBJECTS:
-            return self._within(subscription, lambda: match_of(subscription, arrival, answering.bindings, budget))
         start = self._clock()
-        match = self._within(subscription, lambda: self._answered(subscription, arrival, answering.core, budget, once))
-        self._residual_seconds[subscription.id] += self._clock() - start
-        return match
-
-    def _within(self, subscription: Subscription, decide: Callable[[], Match | None]) -> Match | None:
         try:
-            return decide()
-        except LimitError:
-            self.over_budget |= {subscription.id}
+            if part.kind[number] <= BY_OBJECTS:
+                return _match_of_objects(subscription, arrival, answering.bindings)
+            return self._answered(subscription, arrival, answering.core, once)
+        except Exception as error:
+            self.give_up(subscription.id, arrival.id, error)
             return None
+        finally:
+            if part.kind[number] > BY_OBJECTS:
+                self._residual_seconds[subscription.id] += self._clock() - start
 
     def _answered(
-        self, subscription: Subscription, arrival: Arrival, core: list[list[int]] | None, budget: Budget, once: bool
+        self, subscription: Subscription, arrival: Arrival, core: list[list[int]] | None, once: bool
     ) -> Match | None:
-        plan = self._plan(subscription)
+        plan, budget = self._plan(subscription), Budget()
         answers = plan.answers(arrival.facts(), context_of(arrival, budget), core)
         if once:
             first = next(answers, None)
@@ -310,3 +315,18 @@ class Compiled(Indexed):
                 del self._plans[next(iter(self._plans))]
             self._plans[subscription.id] = plan
         return plan
+
+
+def _match_of_objects(subscription: Subscription, arrival: Arrival, bindings: list[Binding]) -> Match | None:
+    budget = Budget()
+    for answer in bindings:
+        budget.hold(answer_bytes(answer))
+    return match_of(subscription, arrival, bindings, budget)
+
+
+def _written(answers: Columns | Found, collected: Collected, taken: list[int]) -> pa.Table:
+    """Return the table of the answers to the rows that were taken; note who is given up on the way."""
+    table = answers.table()
+    for event, subscription_id in answers.exceeding if isinstance(answers, Columns) else ():
+        collected.give_up(taken[event], {subscription_id})
+    return table

@@ -19,12 +19,13 @@ from ontosub.matching.compiled.events.dictionary import Dictionary
 from ontosub.matching.compiled.events.graph import TERM
 from ontosub.matching.compiled.index.layout import PATTERN
 from ontosub.matching.compiled.index.part import BY_ROWS, Part, Rows, split
-from ontosub.matching.compiled.index.ragged import starts_of
+from ontosub.matching.compiled.index.ragged import spread, starts_of
 from ontosub.matching.compiled.index.walk import ROW_HEAD
 from ontosub.matching.compiled.lane import Arrival
 from ontosub.matching.compiled.mappings import Mappings
 from ontosub.matching.compiled.texts import Texts, subscription_ids
 from ontosub.model import Match
+from ontosub.model.errors import LimitError
 
 Array = NDArray[Any]
 
@@ -51,6 +52,8 @@ class Columns:
         self._given_up: list[list[tuple[int, int]]] = [[] for _ in parts]
         self._matches: list[Match] = []
         self._match_keys: list[tuple[int, int]] = []
+        self.exceeding: list[tuple[int, str]] = []
+        """Events, by number, and subscriptions that turned out to cost too much when the table was made."""
 
     def add(self, arrival: Arrival) -> None:
         """Take in an event."""
@@ -121,8 +124,12 @@ class Columns:
             members = np.flatnonzero((pair == asked) & stays)
             found = [next(part.rows(rows.numbers[rows.place[row] : ends[row]])) for row in members.tolist()]
             together = Rows(found[0].pattern, is_open[members], np.concatenate([each.values for each in found]))
-            arrival = self.arrivals[asked // len(part.subscription_of)]
-            stays[members] = Mappings(part, arrival).holding(together)
+            event = asked // len(part.subscription_of)
+            try:
+                stays[members] = Mappings(part, self.arrivals[event]).holding(together)
+            except LimitError:
+                stays[members] = False
+                self.exceeding.append((event, part.holding[int(part.subscription_of[found[0].pattern])].id))
 
     def _table(self, part: Part, rows: _Rows, texts: Texts, vertex_from: Array) -> tuple[pa.Table, Array]:
         """Return the matches of a part, and by what they are sorted."""
@@ -174,6 +181,29 @@ class Columns:
         buffers = [None, pa.py_buffer(np.concatenate(offsets)), pa.py_buffer(np.concatenate(data))]
         texts = pa.LargeStringArray.from_buffers(sum(counts), buffers[1], buffers[2])
         return Texts(texts, encoded=self._encoded), starts_of(np.array(counts, np.int64))
+
+
+def too_long(part: Part, arrival: Arrival, numbers: Array, most: int) -> set[int]:
+    """Return the subscriptions of kind BY_ROWS whose answers, written out, would take more bytes than `most`.
+
+    `numbers` are what a walk wrote down. A short event is told apart from a long one without looking at its rows.
+    """
+    _, starts, ends = arrival.encoded.texts()
+    lengths = ends.astype(np.int64) - starts
+    if len(numbers) * int(lengths.max(initial=0)) <= most:
+        return set()
+    place, entry, _ = split(numbers, part.segment.entries, part.register_to)
+    subscription = part.subscription_of[part.segment.entries[entry, PATTERN]]
+    by_rows = np.flatnonzero(part.kind[subscription] == BY_ROWS)
+    place, subscription = place[by_rows], subscription[by_rows]
+    shown = part.projections.rows(entry[by_rows])
+    table = part.projections.table
+    counts = table.lengths[shown]
+    registers = table.registers[spread(table.starts[shown], counts)]
+    vertices = numbers[np.repeat(place, counts) + ROW_HEAD + registers]
+    # A term that is not of the event's own text starts and ends at -1: it is one that the index knows, and short.
+    sizes = np.bincount(np.repeat(subscription, counts), lengths[vertices], len(part))
+    return set(np.flatnonzero(sizes > most).tolist())
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,9 @@ from ontosub.matching.compiled.index.part import Part, Rows
 from ontosub.matching.compiled.index.registers import bound_vertices, property_variables, property_vertices
 from ontosub.matching.compiled.lane import Arrival
 from ontosub.model import Binding, GraphPattern
+from ontosub.model.errors import LimitError
 from ontosub.model.terms import PatternTerm, Term, Variable
+from ontosub.semantics.context import Context
 from ontosub.semantics.expressions import holds
 
 Array = NDArray[Any]
@@ -34,21 +36,25 @@ class Mappings:
         self._properties = _Remembered(arrival.encoded.property)
 
     def exist(self, rows: Rows, limit: int) -> bool | None:
-        """Say whether any of the rows holds; None when as many as the limit were left open and do not hold."""
+        """Say whether any of the rows holds; None when more were left open than may be looked at, and do not hold."""
         if not rows.is_open.all():
             return True
         holds_of = self._holds_of(self._part.pattern(rows.pattern))
-        for count, values in enumerate(dict.fromkeys(map(tuple, rows.values.tolist()))):
-            if count == limit:
-                return None
-            if holds_of(values):
-                return True
+        try:
+            for count, values in enumerate(dict.fromkeys(map(tuple, rows.values.tolist()))):
+                if count == limit:
+                    return None
+                if holds_of(values):
+                    return True
+        except LimitError:
+            return None
         return False
 
     def holding(self, rows: Rows) -> Array:
         """Say which rows of a pattern hold: those that the kernel was sure of, and those that are found to hold now.
 
-        Several ways of one pattern may give the same mapping, some of them open: it holds once.
+        Several ways of one pattern may give the same mapping, some of them open: it holds once. Raises LimitError when
+        it costs too much to tell.
         """
         holds_ = ~rows.is_open
         if not rows.is_open.any():
@@ -63,7 +69,8 @@ class Mappings:
         return holds_
 
     def _holds_of(self, pattern: GraphPattern) -> Callable[[tuple[int, ...]], bool]:
-        """Return what decides a row that was left open."""
+        """Return what decides a row that was left open. All rows of a pattern share a budget."""
+        context = Context()
         columns, unplaced = self._columns(pattern), property_vertices(pattern)
 
         def holds_of(values: tuple[int, ...]) -> bool:
@@ -77,7 +84,7 @@ class Mappings:
             if not all(v.classes <= self._arrival.graph().classes(mu[v.term]) for v in unplaced):
                 return False
             binding = {term: image for term, image in mu.items() if isinstance(term, Variable)}
-            return all(holds(condition.expression, binding) for condition in pattern.filters)
+            return all(holds(condition.expression, binding, context) for condition in pattern.filters)
 
         return holds_of
 

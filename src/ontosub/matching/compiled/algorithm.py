@@ -218,10 +218,19 @@ class Compiled(Indexed):
                 answers.add(arrival, [self._found(part, arrival) for part in self._index.parts])
             collected.give_up(row, self.over_budget)
             if answers.size > _NUMBERS_MAX:
-                tables.append(_written(answers, collected, taken))
+                tables.append(self._table(answers, collected, taken))
                 answers, taken = self._new_answers(bindings, encoded), []
-        tables.append(_written(answers, collected, taken))
+        tables.append(self._table(answers, collected, taken))
         return collected.result(pa.concat_tables(tables))
+
+    def _table(self, answers: Columns | Found, collected: Collected, taken: list[int]) -> pa.Table:
+        """Return the answers to the rows that were taken; note who turns out to be over budget only now."""
+        table = answers.table()
+        for event, subscription_id in answers.exceeding if isinstance(answers, Columns) else ():
+            collected.give_up(taken[event], {subscription_id})
+            if event == len(taken) - 1:
+                self.over_budget |= {subscription_id}
+        return table
 
     def _new_answers(self, bindings: bool, encoded: bool) -> Columns | Found:
         parts = self._index.parts
@@ -322,11 +331,3 @@ def _match_of_objects(subscription: Subscription, arrival: Arrival, bindings: li
     for answer in bindings:
         budget.hold(answer_bytes(answer))
     return match_of(subscription, arrival, bindings, budget)
-
-
-def _written(answers: Columns | Found, collected: Collected, taken: list[int]) -> pa.Table:
-    """Return the table of the answers to the rows that were taken; note who is given up on the way."""
-    table = answers.table()
-    for event, subscription_id in answers.exceeding if isinstance(answers, Columns) else ():
-        collected.give_up(taken[event], {subscription_id})
-    return table

@@ -127,7 +127,7 @@ def _extend(found: Reasons, rest: Reasons) -> None:
     """Add the reasons of the rest, but for what the core has said already. Labels of blank nodes do not count."""
     said = {_without_labels(reason.constraint) for reason in found.held}
     said |= {f"FILTER({text})" for text in said}
-    found.held += (each for each in rest.held if _without_labels(each.constraint) not in said)
+    found.held += dict.fromkeys(each for each in rest.held if _without_labels(each.constraint) not in said)
     found.failed += rest.failed
     found.undecided += rest.undecided
 

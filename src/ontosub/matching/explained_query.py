@@ -16,7 +16,7 @@ from dataclasses import replace
 from ontosub.matching.constraints import constraints_of
 from ontosub.matching.definition import variables_in
 from ontosub.matching.nearest_part import Parts
-from ontosub.matching.pattern_text import PatternText, below, exists_in, extensions, is_having, spine
+from ontosub.matching.pattern_text import PatternText, below, exists_in, extensions, is_having, shortened, spine
 from ontosub.matching.reasons import Reason, Reasons, supported
 from ontosub.matching.residual import context_of
 from ontosub.matching.showing import Show
@@ -348,7 +348,8 @@ class _Explained:
         asked = exists_in(condition.expression)
         if asked is None:
             binding = variables_in(solution)
-            return explain_failure(condition.expression, binding, self._context, self._text.words) or "does not hold"
+            failure = explain_failure(condition.expression, binding, self._context, self._text.words)
+            return shortened(failure or "does not hold")
         pattern, is_negated = asked
         return self._found_by(pattern, solution) if is_negated else f"nothing is found{self._with(solution, pattern)}"
 

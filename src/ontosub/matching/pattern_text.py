@@ -140,7 +140,7 @@ class PatternText:
 
     def brief(self, node: Node) -> str:
         """Write one step of the spine; a long one is cut."""
-        return _cut(self.step(node))
+        return shortened(self.step(node))
 
     def step(self, node: Node) -> str:
         """Write one step of the spine, without what is below it."""
@@ -234,7 +234,7 @@ class PatternText:
                 texts = [text if each is last else f"{{ {text} }}"]
             elif text := self.step(each):
                 texts.append(text)
-        return _cut(" ".join(texts))
+        return shortened(" ".join(texts))
 
     def _triples(self, pattern: GraphPattern) -> Iterator[str]:
         for vertex in pattern.vertices:
@@ -250,5 +250,6 @@ class PatternText:
         return f"VALUES {brackets.format(' '.join(map(self.term, variables)))} {{ {' '.join(texts)} }}"
 
 
-def _cut(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return the start of a text that is too long to be read."""
     return text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"

@@ -101,7 +101,7 @@ def explain(
     else:
         rest, solution = _rest(subscription, graph, show, steps)
         agreeing = next((part for each in parts if (part := each.whole(solution)) is not None), None)
-        part = whole if agreeing is None else replace(agreeing, mu={**agreeing.mu, **solution})
+        part = whole if agreeing is None else replace(agreeing, mu={**solution, **agreeing.mu})
         found.add(part, graph, show)
         _extend(found, rest)
     mapping = {str(term): image for term, image in part.mu.items() if isinstance(term, Variable | BlankNode)}

@@ -74,6 +74,15 @@ def test_the_python_prints_what_is_shown(page: str):
     assert printed.getvalue() == expected
 
 
+@pytest.mark.filterwarnings("ignore::ontosub.OntosubWarning")
+def test_the_explanation_is_the_one_that_is_shown():
+    shown = dict(blocks("SPARQL"))
+    matcher = Matcher(Ontology.read(shown["turtle ontology"], format="turtle"))
+    matcher.subscribe(Subscription.parse(shown["sparql explained"], id="s"))
+    explanation = matcher.explain(Event.read(shown["turtle event"], "turtle", id="e"), "s")
+    assert f"{explanation}\n" == shown["text explanation"]
+
+
 def test_the_rule_of_the_page_about_mdv_is_one():
     _, text = blocks("MDV")[0]
     rule = mdv.parse(text, id="passau")

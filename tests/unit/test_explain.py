@@ -1,5 +1,8 @@
 import pickle
+import re
+import warnings
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,9 +10,12 @@ from generators import events, ontologies, ops_patterns, patterns
 from ontosub import Event, Matcher, Ontology, Subscription
 from ontosub.matching.constraints import constraints_of, restricted
 from ontosub.matching.definition import mappings
-from ontosub.matching.explain import BUDGET, CONSTRAINTS_MAX, explain
+from ontosub.matching.explain import BUDGET, explain
 from ontosub.matching.naive import Evaluation
+from ontosub.matching.nearest_part import CONSTRAINTS_MAX
 from ontosub.matching.showing import telling_apart
+from ontosub.model.errors import OntosubWarning
+from ontosub.model.terms import Literal, NamedNode
 from ontosub.semantics import Entailment
 
 ONTOLOGY = Ontology.read(
@@ -61,7 +67,11 @@ class TestMatch:
         explanation = explained("SELECT ?x { { ?x :p :x } UNION { ?x :q :x } MINUS { ?x :p ?y } }", "sparql", event)
         assert explanation.matched
         assert str(explanation.mapping["?x"]) == "<urn:b>"
-        assert [reason.constraint for reason in explanation.held] == ["?x <q> <x>", "the rest of the query"]
+        assert [reason.constraint for reason in explanation.held] == [
+            "?x <q> <x>",
+            "{ ?x <p> <x> } UNION { ?x <q> <x> }",
+            "MINUS { ?x <p> ?y }",
+        ]
 
     def test_reads_well(self):
         assert "matches" in str(explained("(_:H, ?1, (:Offer, :target, :Product))")).splitlines()[0]
@@ -102,8 +112,8 @@ class TestNearestMiss:
         assert "no home vertex" in str(explained("(_:H, ?1, (:Offer, :target, :Product))", event=event))
 
     def test_of_the_residual(self):
-        explanation = explained("SELECT ?x { ?x :price ?p FILTER NOT EXISTS { ?x :at :room5 } }", "sparql")
-        assert [reason.constraint for reason in explanation.failed] == ["the rest of the query"]
+        (failed,) = explained("SELECT ?x { ?x :price ?p FILTER NOT EXISTS { ?x :at :room5 } }", "sparql").failed
+        assert str(failed) == "FILTER NOT EXISTS { ?x <at> <room5> }: it is there with ?x = _:H"
 
     def test_can_be_had_as_plain_values(self):
         plain = explained("(_:H, ?1, (:Offer, :target, :Selling))").to_dict()
@@ -140,11 +150,11 @@ class TestBudget:
     def test_all_searches_together_stay_within_it(self, monkeypatch):
         tried = []
 
-        def counted(pattern, graph, budget=None):
-            tried.append(budget)
-            return mappings(pattern, graph, budget)
+        def counted(pattern, graph, context):
+            tried.append(context.budget.steps)
+            return mappings(pattern, graph, context)
 
-        monkeypatch.setattr("ontosub.matching.explain.mappings", counted)
+        monkeypatch.setattr("ontosub.matching.nearest_part.mappings", counted)
         self.explained(budget=20_000)
         assert 0 < sum(tried) <= 20_000
 
@@ -152,6 +162,255 @@ class TestBudget:
         arcs = " . ".join(f"?a{number} :price ?b{number}" for number in range(CONSTRAINTS_MAX + 1))
         explanation = self.explained(BUDGET, f"SELECT * {{ {arcs} . ?a0 a :Selling }}")
         assert (len(explanation.held), len(explanation.undecided)) == (CONSTRAINTS_MAX, 2)
+
+
+QUERIED = Event.read(
+    """@prefix : <urn:> . :a a :N ; :v 5 ; :q :c ; :next :b . :b :next :d . :c :name "see" . :d :w 1, 2 .
+    :g { :a :inside 1 }""",
+    "trig",
+    id="e",
+    dataset=True,
+)
+
+
+def queried(text: str, **options):
+    matcher = Matcher()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OntosubWarning)
+        matcher.subscribe(Subscription.parse(text, id="s", prefixes={"": "urn:"}, **options))
+    return matcher.explain(QUERIED, "s")
+
+
+class TestQueryMiss:
+    """The part of a query after which no solution is left is named, with the values that decided."""
+
+    @pytest.mark.parametrize(
+        ("text", "failed"),
+        [
+            (
+                "ASK { ?x a :N MINUS { ?x :q ?y } }",
+                "MINUS { ?x <q> ?y }: takes away the only solution, ?x = <a>: it finds ?x = <a>, ?y = <c>",
+            ),
+            (
+                "ASK { ?x :w ?w MINUS { ?x :w ?z FILTER(?z = 1) } }",
+                "MINUS { ?x <w> ?z FILTER(?z = 1) }: takes away each of 2 solutions, for example "
+                "?x = <d>, ?w = [12]: it finds ?x = <d>, ?z = 1",
+            ),
+            ("ASK { ?x a :N FILTER NOT EXISTS { ?x :q ?z } }", "FILTER NOT EXISTS { ?x <q> ?z }: found: ?z = <c>"),
+            (
+                "ASK { ?x a :N FILTER EXISTS { ?x :next ?y . ?y :v ?w } }",
+                "FILTER EXISTS { ?x <next> ?y . ?y <v> ?w }: nothing is found with ?x = <a>",
+            ),
+            (
+                "ASK { ?x :v ?v FILTER(EXISTS { ?x :w ?w } || ?v > 7) }",
+                "FILTER(EXISTS { ?x <w> ?w } || ?v > 7): EXISTS { ?x <w> ?w } is not true, and ?v = 5 is not > 7",
+            ),
+            ("ASK { ?x :v ?v BIND(?v - 2 AS ?total) FILTER(?total > 5) }", "FILTER(?total > 5): ?total = 3 is not > 5"),
+            (
+                "ASK { ?x :w ?w OPTIONAL { ?x :v ?v } FILTER(?v > 5) }",
+                "FILTER(?v > 5): ?v is not bound, nor does it hold for 1 other solution",
+            ),
+            (
+                "SELECT ?x (COUNT(?y) AS ?n) { ?x :q ?y } GROUP BY ?x HAVING (COUNT(?y) > 1)",
+                "HAVING(COUNT(?y) > 1): COUNT(?y) = 1 is not > 1 in the group ?x = <a>",
+            ),
+            (
+                "SELECT ?x { ?x :q ?y } GROUP BY ?x (STR(?y)) HAVING (SUM(DISTINCT ?y) > 1)",
+                'HAVING(SUM(DISTINCT ?y) > 1): SUM(DISTINCT ?y) is not bound in the group ?x = <a>, STR(?y) = "urn:c"',
+            ),
+            ("ASK { ?x a :N VALUES ?x { :b :c } }", "VALUES ?x { <b> <c> }: no row agrees with ?x = <a>"),
+            ("ASK { ?x a :N VALUES (?x ?y) { } }", "VALUES (?x ?y) {  }: no row agrees with ?x = <a>"),
+            ("ASK { VALUES ?x { } }", "VALUES ?x {  }: has no row"),
+            ("ASK { ?x a :N . ?x :next+ :a }", "?x <next>+ <a>: there is no such path with ?x = <a>"),
+            ("ASK { :a (^:next|!(:q|^:v))+ :c }", "<a> (^<next>|!(<q>|^<v>))+ <c>: nothing like this is found"),
+            ("ASK { ?x a :N { SELECT ?x { ?x :v ?v FILTER(?v > 9) } } }", "FILTER(?v > 9): ?v = 5 is not > 9"),
+            (
+                "ASK { ?x a :N { SELECT ?x { ?x :w ?v } ORDER BY ?v LIMIT 1 } }",
+                "{ SELECT ?x { ?x <w> ?v } LIMIT 1 }: nothing agrees with ?x = <a>; it finds ?x = <d>",
+            ),
+            ("SELECT ?x { ?x a :N } LIMIT 0", "LIMIT 0: lets no solution pass"),
+            ("SELECT DISTINCT ?x { ?x :w ?w } OFFSET 1", "OFFSET 1: there is only 1 solution"),
+            ("ASK { ?x a :N GRAPH :h { ?x :inside 1 } }", "GRAPH <h> { ?x <inside> 1 }: the event has no graph <h>"),
+            (
+                "ASK { GRAPH ?g { ?x :q ?y } }",
+                "GRAPH ?g { ?x <q> ?y }: none of the event's 1 named graphs has it",
+            ),
+            (
+                "ASK { ?x :q ?t . ?x :q <<( ?s ?p ?o )>> OPTIONAL { ?x :z ?z } }",
+                "_:step1 = <<( ?s ?p ?o )>>: the term is not like this",
+            ),
+        ],
+    )
+    def test_names_what_decided(self, text, failed):
+        explanation = queried(text)
+        assert explanation.matched is False
+        (reason,) = explanation.failed
+        assert re.fullmatch(re.escape(failed).replace(re.escape("[12]"), "[12]"), str(reason))
+        assert not explanation.undecided
+
+    def test_of_a_union_names_what_fails_in_each_branch(self):
+        explanation = queried("ASK { { ?x :v ?v OPTIONAL { ?x :z ?z } FILTER(?z > 1) } UNION { ?x :w 3 } }")
+        assert [str(reason) for reason in explanation.failed] == [
+            "{ ?x <v> ?v OPTIONAL { ?x <z> ?z } FILTER(?z > 1) } UNION { ?x <w> 3 }: "
+            "none of its 2 branches has a solution",
+            "FILTER(?z > 1): ?z is not bound",
+            "?x <w> 3: <d> <w> leads to 1, 2",
+        ]
+
+    def test_of_a_named_graph_names_what_fails_in_it(self):
+        explanation = queried("ASK { ?x a :N GRAPH :g { ?x :inside 2 } }")
+        assert [str(reason) for reason in explanation.failed] == [
+            "GRAPH <g> { ?x <inside> 2 }: not found in <g>",
+            "?x <inside> 2: <a> <inside> leads to 1",
+        ]
+
+    def test_of_an_aggregate_of_nothing_names_what_left_nothing(self):
+        explanation = queried("SELECT (COUNT(*) AS ?n) { ?x :v ?v FILTER(?v > 9) } HAVING (COUNT(*) > 0)")
+        assert [str(reason) for reason in explanation.failed] == [
+            "FILTER(?v > 9): ?v = 5 is not > 9",
+            "HAVING(COUNT(*) > 0): COUNT(*) = 0 is not > 0",
+        ]
+
+    def test_speaks_of_the_solution_that_came_nearest(self):
+        explanation = queried(
+            "ASK { ?x :next ?y FILTER NOT EXISTS { ?x :v ?v } MINUS { ?y :next :d } "
+            "OPTIONAL { ?y :w ?w } FILTER(?w > 2) }"
+        )
+        assert explanation.mapping["?x"] == NamedNode("urn:b")
+        (failed,) = explanation.failed
+        assert failed.constraint == "FILTER(?w > 2)"
+        assert {str(reason) for reason in explanation.held} >= {
+            "MINUS { ?y <next> <d> }: nothing agrees with ?y = <d>",
+            "FILTER NOT EXISTS { ?x <v> ?v }: nothing is found with ?x = <b>",
+        }
+
+    def test_says_where_the_part_stands(self):
+        text = "PREFIX : <urn:>\nASK {\n  ?x a :N\n  MINUS { ?x :q :c }\n}"
+        explanation = queried(text)
+        (failed,) = explanation.to_dict()["failed"]
+        assert (failed["line"], failed["column"]) == (4, 11)
+        assert "  - MINUS { ?x <q> <c> } (line 4, column 11): takes away" in str(explanation)
+
+    def test_has_no_position_in_a_text_that_cannot_be_read_by_itself(self):
+        (failed,) = queried("ASK { ?x a :N MINUS { ?x :q :c } }").to_dict()["failed"]
+        assert failed["line"] is None
+
+    def test_of_a_failing_core_says_nothing_of_the_rest(self):
+        (failed,) = queried("ASK { ?x a :M MINUS { ?x :q :c } }").failed
+        assert failed.constraint == "?x is a <M>"
+
+
+class TestQueryMatch:
+    """What each part of a query did for the first answer is told."""
+
+    @pytest.mark.parametrize(
+        ("text", "held"),
+        [
+            ("ASK { ?x a :N OPTIONAL { ?x :next ?y } }", ["OPTIONAL { ?x <next> ?y }: found: ?y = <b>"]),
+            ("ASK { ?x a :N OPTIONAL { ?x :next :b } }", ["OPTIONAL { ?x <next> <b> }: found"]),
+            (
+                "ASK { ?x :v ?v OPTIONAL { ?x :q ?y FILTER(?v > 5) } }",
+                ["OPTIONAL { ?x <q> ?y FILTER(?v > 5) }: nothing is found"],
+            ),
+            ("ASK { ?x a :N MINUS { ?x :q :d } }", ["MINUS { ?x <q> <d> }: nothing agrees with ?x = <a>"]),
+            (
+                "ASK { ?x a :N MINUS { ?y :q :c } }",
+                ["MINUS { ?y <q> <c> }: shares no variable, and takes nothing away"],
+            ),
+            (
+                "ASK { ?x a :N FILTER NOT EXISTS { ?x :q :d } }",
+                ["FILTER NOT EXISTS { ?x <q> <d> }: nothing is found with ?x = <a>"],
+            ),
+            ("ASK { ?x a :N FILTER EXISTS { ?x :q ?z } }", ["FILTER EXISTS { ?x <q> ?z }: found: ?z = <c>"]),
+            (
+                "ASK { { ?x :zz ?z } UNION { ?x :v ?v OPTIONAL { ?x :z ?z } } }",
+                [
+                    "{ ?x <zz> ?z } UNION { ?x <v> ?v OPTIONAL { ?x <z> ?z } }: "
+                    "branch 2 of 2 answers: { ?x <v> ?v OPTIONAL { ?x <z> ?z } }",
+                    "OPTIONAL { ?x <z> ?z }: nothing is found",
+                ],
+            ),
+            ("SELECT (?v + 1 AS ?n) { ?x :v ?v }", ["(?v + 1 AS ?n): ?n = 6"]),
+            (
+                "ASK { ?x :v ?v BIND(?x + 1 AS ?n) FILTER(!BOUND(?n)) }",
+                ["(?x + 1 AS ?n): has no value", "FILTER(!BOUND(?n)): is true"],
+            ),
+            (
+                "SELECT ?x (MAX(?w) AS ?n) { ?x :w ?w } GROUP BY ?x HAVING (COUNT(*) > 1)",
+                [
+                    "GROUP BY ?x: ?x = <d>, COUNT(*) = 2, MAX(?w) = 2",
+                    "HAVING(COUNT(*) > 1): COUNT(*) = 2",
+                    "(MAX(?w) AS ?n): ?n = 2",
+                ],
+            ),
+            (
+                "SELECT (COUNT(?x) AS ?n) { ?x :zz ?w }",
+                ["all solutions are one group: COUNT(?x) = 0", "(COUNT(?x) AS ?n): ?n = 0"],
+            ),
+            ("ASK { :a :next* ?y . ?y :w 2 }", ["<a> <next>* ?y: ?y = <d>"]),
+            ("ASK { ?x :v ?v VALUES ?v { 4 5 6 7 } }", ["VALUES ?v { 4 5 6 … }: ?v = 5"]),
+            ("SELECT ?w { ?x :w ?w } ORDER BY ?w LIMIT 1", ["LIMIT 1: leaves this solution"]),
+            (
+                "ASK { ?x a :N GRAPH ?g { ?x :inside ?i } }",
+                ["GRAPH ?g { ?x <inside> ?i }: found in <g>", "?x <inside> ?i: <a> <inside> 1"],
+            ),
+            (
+                "ASK { ?x a :N { SELECT ?x (SUM(?v) AS ?n) { ?x :v ?v } GROUP BY ?x } FILTER(?n > 1) }",
+                [
+                    "?x <v> ?v: <a> <v> 5  [<a> <v> 5]",
+                    "GROUP BY ?x: ?x = <a>, SUM(?v) = 5",
+                    "(SUM(?v) AS ?n): ?n = 5",
+                    "FILTER(?n > 1): ?n = 5",
+                ],
+            ),
+        ],
+    )
+    def test_tells_what_each_part_did(self, text, held):
+        explanation = queried(text)
+        assert explanation.matched
+        assert [str(reason) for reason in explanation.held][-len(held) :] == held
+        assert not explanation.failed
+        assert not explanation.undecided
+
+    def test_shows_what_the_query_binds_besides_its_core(self):
+        mapping = queried("SELECT ?y { ?x a :N OPTIONAL { ?x :next ?y } BIND(1 AS ?n) }").mapping
+        assert {name: str(term) for name, term in mapping.items()} == {
+            "?x": "<urn:a>",
+            "?y": "<urn:b>",
+            "?n": str(Literal(1)),
+        }
+
+    def test_shows_one_line_for_each_reason_whatever_literals_hold(self):
+        explanation = queried('ASK { ?x a :N OPTIONAL { ?x :name "a\\nb" } }')
+        assert len(str(explanation).splitlines()) == len(explanation.mapping) + len(explanation.held) + 1
+
+    def test_can_be_sent_elsewhere(self):
+        explanation = queried("ASK { ?x a :N OPTIONAL { ?x :next ?y } }")
+        assert pickle.loads(pickle.dumps(explanation)) == explanation
+
+
+class TestQueryBudget:
+    """A query that costs too much is said to be undecided."""
+
+    def test_of_the_explanation(self):
+        subscription = Subscription.parse("ASK { ?x <urn:next> ?y MINUS { ?y <urn:w> ?w } OPTIONAL { ?x <urn:v> ?v } }")
+        graph = Entailment(Ontology()).event_graph(QUERIED)
+        match = Evaluation(subscription).match(graph)
+        for steps in range(40):
+            explanation = explain(subscription, graph, match, steps=steps)
+            assert explanation.matched
+            assert [reason.constraint for reason in explanation.undecided] in ([], ["the rest of the query"])
+        assert explain(subscription, graph, match, steps=0).undecided
+        assert not explain(subscription, graph, match).undecided
+
+    def test_of_the_query_itself(self):
+        arcs = " ".join(f"OPTIONAL {{ ?a{number} :next|:v|:q ?b{number} }}" for number in range(12))
+        explanation = queried(f"SELECT (COUNT(*) AS ?n) {{ {arcs} }}")
+        assert explanation.matched is None
+        (reason,) = explanation.undecided
+        assert "more steps" in reason.detail or "more memory" in reason.detail
+        assert str(explanation).startswith("s: event e takes too long to decide\n  ? the subscription as a whole: ")
+        assert explanation.to_dict()["matched"] is None
 
 
 class TestNames:

@@ -348,7 +348,7 @@ def test_exists_asks_who_understands_patterns() -> None:
     assert holds(Call(Function.NOT, (Exists("no"),)), binding, context)
     assert asked == [(Exists("yes"), binding), (Exists("no"), binding)]
     assert not holds(Call(Function.NOT, (Exists("no"),)), binding)
-    assert expression_text(Call(Function.NOT, (Exists("no"),))) == "!EXISTS { … }"
+    assert expression_text(Call(Function.NOT, (Exists("no"),))) == "NOT EXISTS { … }"
 
 
 # The budget.

@@ -58,6 +58,8 @@ def command(
                 yield explanation
             else:
                 _tell(explanation.to_dict(), explanation.lines(), as_json=as_json)
+                if explanation.matched is None:
+                    yield over_budget(published.event, published.source, [name])
         if matcher.detector.composites:
             yield from publish(matcher, published)[2]
             if without := given_up(matcher):

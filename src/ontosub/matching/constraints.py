@@ -115,7 +115,8 @@ class Satisfies:
         return expression_text(self.filter.expression)
 
     def support(self, mu: Mu, graph: EventGraph, show: Show) -> str:
-        return ", ".join(f"{variable} = {show(mu[variable])}" for variable in sorted(self.filter.variables, key=str))
+        variables = sorted(self.filter.variables, key=str)
+        return ", ".join(f"{variable} = {show(mu[variable])}" for variable in variables) or "is true"
 
     def failure(self, mu: Mu, graph: EventGraph, show: Show) -> str:
         return explain_failure(self.filter.expression, variables_in(mu)) or "does not hold"

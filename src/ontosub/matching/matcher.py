@@ -14,10 +14,10 @@ import pyarrow as pa
 from ontosub.matching.adaptive import Adaptive
 from ontosub.matching.algorithm import Algorithm, Indexed
 from ontosub.matching.batch import Batch, BatchResult
-from ontosub.matching.explain import Explanation, explain
+from ontosub.matching.explain import Explanation, explain, undecided
 from ontosub.matching.naive import Evaluation, Naive
 from ontosub.model import Diagnostic, Event, Match, Ontology, Severity, Subscription
-from ontosub.model.errors import LanguageError, OntosubWarning, UnknownSubscription, UsageError
+from ontosub.model.errors import LanguageError, LimitError, OntosubWarning, UnknownSubscription, UsageError
 from ontosub.semantics import Entailment
 from ontosub.semantics.check import Words
 
@@ -187,11 +187,19 @@ class Matcher:
             return self._algorithm.match_batch(batch, bindings=bindings, encoded=encoded)
 
     def explain(self, event: Event, id: str) -> Explanation:
-        """Explain why the event matches the subscription, or what its nearest miss is."""
+        """Explain why the event matches the subscription, or what its nearest miss is.
+
+        A subscription that is over budget on the event is undecided. Raises LimitError for an event from which too much
+        follows.
+        """
         with self._lock:
             subscription = self._get(id)
             graph = self._entailment.event_graph(event)
-            return explain(subscription, graph, Evaluation(subscription).match(graph))
+            try:
+                match = Evaluation(subscription).match(graph)
+            except LimitError as error:
+                return undecided(subscription, graph, error)
+            return explain(subscription, graph, match)
 
     def _warn(self, doubt: Diagnostic) -> None:
         if self._strict:

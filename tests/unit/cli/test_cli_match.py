@@ -227,3 +227,23 @@ class TestExplain:
             ("cheap", "dear.ttl"): False,
             ("cheap", "notebook.ttl"): True,
         }
+
+    def test_names_the_part_of_a_query_that_decides(self, tmp_path):
+        event, query = tmp_path / "e.ttl", tmp_path / "s.rq"
+        event.write_text("<urn:a> <urn:p> 1 ; <urn:q> <urn:c> .")
+        query.write_text("ASK {\n  ?x <urn:p> 1\n  MINUS { ?x <urn:q> ?y }\n}")
+        line = run("explain", "-s", query, event).stdout.splitlines()[-1]
+        told = "takes away the only solution, ?x = <a>: it finds ?x = <a>, ?y = <c>"
+        assert line == f"  - MINUS {{ ?x <q> ?y }} (line 3, column 11): {told}"
+        [failed] = json.loads(run("explain", "--json", "-s", query, event).stdout)["failed"]
+        assert (failed["detail"], failed["line"], failed["column"]) == (told, 3, 11)
+
+    def test_says_that_a_query_takes_too_long(self, tmp_path):
+        event, query = tmp_path / "e.ttl", tmp_path / "s.rq"
+        event.write_text("<urn:a> <urn:p> 1, 2, 3, 4, 5, 6, 7, 8 .")
+        arcs = " ".join(f"OPTIONAL {{ ?a{number} <urn:p> ?b{number} }}" for number in range(12))
+        query.write_text(f"SELECT (COUNT(*) AS ?n) {{ {arcs} }}")
+        result = run("explain", "--json", "-s", query, event)
+        assert json.loads(result.stdout)["matched"] is None
+        assert "the event e.ttl was given up for s" in result.stderr
+        assert result.exit_code == 0

@@ -6,7 +6,7 @@ An arc leads along a property, whose number is no term's. The arcs of a vertex a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -26,32 +26,33 @@ Pair = tuple[int, int]
 class Direction:
     """The arcs of each vertex in one direction."""
 
-    __slots__ = ("along", "ends", "starts")
+    __slots__ = ("_of", "along", "ends", "starts")
 
     def __init__(self, starts: list[int], along: list[int], ends: list[int]) -> None:
         self.starts = starts
         self.along = along
         self.ends = ends
+        # Many queries look at the same few vertices: the arcs of one are sorted out when it is first looked at.
+        self._of: dict[int, dict[int, list[int]]] = {}
 
     def along_property(self, vertex: int, property_: int) -> Sequence[int]:
-        """Return where the arcs of a vertex along a property lead."""
-        if vertex + 1 >= len(self.starts):
-            return ()
-        first, last = self.starts[vertex], self.starts[vertex + 1]
-        first = bisect_left(self.along, property_, first, last)
-        if first == last or self.along[first] != property_:
-            return ()
-        return self.ends[first : bisect_right(self.along, property_, first, last)]
+        """Return where the arcs of a vertex along a property lead, in order."""
+        arcs = self._of.get(vertex)
+        if arcs is None:
+            arcs = self._of[vertex] = self._sorted_out(vertex)
+        return arcs.get(property_, ())
+
+    def _sorted_out(self, vertex: int) -> dict[int, list[int]]:
+        arcs: dict[int, list[int]] = {}
+        for along, end in self.of(vertex):
+            arcs.setdefault(along, []).append(end)
+        return arcs
 
     def joins(self, vertex: int, property_: int, end: int) -> bool:
         """Say whether an arc along a property leads from a vertex to another."""
-        if vertex + 1 >= len(self.starts):
-            return False
-        first, last = self.starts[vertex], self.starts[vertex + 1]
-        first = bisect_left(self.along, property_, first, last)
-        last = bisect_right(self.along, property_, first, last)
-        place = bisect_left(self.ends, end, first, last)
-        return place < last and self.ends[place] == end
+        ends = self.along_property(vertex, property_)
+        place = bisect_left(ends, end)
+        return place < len(ends) and ends[place] == end
 
     def of(self, vertex: int) -> Iterator[Pair]:
         """Yield the arcs of a vertex: property and other end."""

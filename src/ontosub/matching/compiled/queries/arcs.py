@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -66,6 +66,8 @@ class Arcs(ABC):
 
     out: Direction
     into: Direction
+    property_term: Callable[[int], int]
+    """Returns the number, as a term, of a property that is given by its number as such."""
 
     def __init__(self) -> None:
         self._members: dict[NamedNode, frozenset[int]] = {}
@@ -73,10 +75,6 @@ class Arcs(ABC):
     @abstractmethod
     def property_number(self, property_: NamedNode) -> int:
         """Return the number of a property as such; UNBOUND if no arc has it."""
-
-    @abstractmethod
-    def property_term(self, property_: int) -> int:
-        """Return the number, as a term, of a property that is given by its number as such."""
 
     @property
     @abstractmethod
@@ -135,14 +133,12 @@ class EventArcs(Arcs):
         self._concepts = concepts
         self._hierarchy = hierarchy
         self._terms = terms
+        self.property_term = terms.number_of_property
         self.out = Direction(graph.out_from.tolist(), graph.out[:, ALONG].tolist(), graph.out[:, END].tolist())
         self.into = Direction(graph.in_from.tolist(), graph.into[:, ALONG].tolist(), graph.into[:, END].tolist())
 
     def property_number(self, property_: NamedNode) -> int:
         return self._concepts.property_number(property_)
-
-    def property_term(self, property_: int) -> int:
-        return self._terms.number_of_property(property_)
 
     @cached_property
     def vertices(self) -> frozenset[int]:
@@ -164,6 +160,7 @@ class NamedArcs(Arcs):
         super().__init__()
         self._graph = graph
         self._terms = terms
+        self.property_term = int
         number = terms.number_of
         triples = [(number(each.subject), number(each.predicate), number(each.object)) for each in graph.triples]
         count = 1 + max((term for triple in triples for term in triple), default=-1)
@@ -172,9 +169,6 @@ class NamedArcs(Arcs):
 
     def property_number(self, property_: NamedNode) -> int:
         return self._terms.number_of(property_)
-
-    def property_term(self, property_: int) -> int:
-        return property_
 
     @cached_property
     def vertices(self) -> frozenset[int]:

@@ -6,13 +6,14 @@ bottom-up evaluation demands, and is then joined with what it stands beside.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ontosub.matching.compiled.queries.expressions import Evaluated, Finder
 from ontosub.matching.compiled.queries.patterns import Operator, basic, chain, core, path, registers, unfolding, unified
-from ontosub.matching.compiled.queries.rows import Row, Run, Scope
+from ontosub.matching.compiled.queries.rows import End, Row, Run, Scope
 from ontosub.matching.compiled.queries.terms import UNBOUND
 from ontosub.model.algebra import (
     Aggregation,
@@ -272,6 +273,8 @@ class Operators:
         return extend
 
     def _values(self, node: Values) -> Operator:
+        if len(node.variables) == 1 and all(term is not None for (term,) in node.rows):
+            return _among(self._scope.end(node.variables[0]), self._scope.places(term for (term,) in node.rows if term))
         variables = self._scope.ends(node.variables)
         rows = [
             [(end, self._scope.place(term)) for end, term in zip(variables, row, strict=True) if term is not None]
@@ -357,6 +360,26 @@ class Operators:
                 )
 
         return subselect
+
+
+def _among(end: End, constants: list[int]) -> Operator:
+    """Return the operator for one variable that has one of the values in some places."""
+    place, seen = end.place, end.seen
+    key = object()
+
+    def among(run: Run, row: Row) -> Iterable[Row]:
+        counts = run.kept.get(key)
+        if counts is None:
+            run.spend(len(constants))
+            counts = run.kept[key] = Counter([row[constant] for constant in constants])
+        run.spend()
+        value = row[seen] if row[place] == UNBOUND else row[place]
+        if value == UNBOUND:
+            return (found for constant in constants for found in unified(row, ((end, row[constant]),)))
+        count = counts.get(value)
+        return [*unified(row, ((end, value),))] * count if count else ()
+
+    return among
 
 
 def _is_any(rows: Iterable[Row]) -> bool:

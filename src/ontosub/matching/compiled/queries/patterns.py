@@ -64,7 +64,7 @@ def core(pattern: GraphPattern, scope: Scope, hold: Callable[[Run, Row], bool]) 
     places, properties = scope.places(registers(pattern)), scope.places(property_variables(pattern))
     found_now = basic(pattern, scope, scope.seen.keys())
     # Rows of a scope that starts with its core start with what the index found.
-    is_first = not properties and places == list(range(len(places)))
+    is_first = places == list(range(len(places)))
 
     def found(run: Run, row: Row) -> Iterable[Row]:
         if run.core is None:
@@ -72,19 +72,28 @@ def core(pattern: GraphPattern, scope: Scope, hold: Callable[[Run, Row], bool]) 
         run.spend(len(run.core))
         if is_first:
             rest = row[len(places) :]
-            return (values + rest for values in run.core)
-        return _placed(run, row, run.core)
-
-    def _placed(run: Run, row: Row, found: list[Row]) -> Iterator[Row]:
-        for values in found:
-            extended = row[:]
-            for place, value in zip(places, values, strict=True):
-                extended[place] = value
-            for place in properties:
-                extended[place] = run.arcs.property_term(extended[place])
-            yield extended
+            rows = (values + rest for values in run.core)
+        else:
+            rows = (_placed(row, places, values) for values in run.core)
+        return _with_property_terms(run, rows, properties) if properties else rows
 
     return found
+
+
+def _placed(row: Row, places: list[int], values: Row) -> Row:
+    extended = row[:]
+    for place, value in zip(places, values, strict=True):
+        extended[place] = value
+    return extended
+
+
+def _with_property_terms(run: Run, rows: Iterable[Row], properties: list[int]) -> Iterator[Row]:
+    """Yield new rows, in which properties are still numbers as such, with their numbers as terms."""
+    term_of = run.arcs.property_term
+    for row in rows:
+        for place in properties:
+            row[place] = term_of(row[place])
+        yield row
 
 
 def _is_anchored(arc: Arc, known: set[PatternTerm]) -> bool:

@@ -27,15 +27,28 @@ class _Known(dict[int, Term]):
         return term
 
 
+class _PropertyTerms(dict[int, int]):
+    """The numbers, as terms, of properties."""
+
+    def __init__(self, terms: Terms, encoded: EncodedEvent) -> None:
+        super().__init__()
+        self._terms = terms
+        self._encoded = encoded
+
+    def __missing__(self, property_: int) -> int:
+        number = self[property_] = self._terms.number_of(self._encoded.property(property_))
+        return number
+
+
 class Terms:
     """Numbers for terms, and back."""
 
     def __init__(self, encoded: EncodedEvent) -> None:
-        self._encoded = encoded
         self._known = _Known(encoded)
         self._count = len(encoded.graph.vertices)
         self._numbers = {each: vertex for vertex, each in enumerate(encoded.vertex_texts())}
-        self._properties: dict[int, int] = {}
+        self.number_of_property: Callable[[int], int] = _PropertyTerms(self, encoded).__getitem__
+        """Returns the number, as a term, of what has a number as a property."""
         self.term: Callable[[int], Term] = self._known.__getitem__
         """Returns the term that has a number."""
 
@@ -51,13 +64,6 @@ class Terms:
     def number_of(self, term: Term) -> int:
         """Return the number of a term."""
         return self.number(text_of(term), term)
-
-    def number_of_property(self, property_: int) -> int:
-        """Return the number, as a term, of what has a number as a property."""
-        number = self._properties.get(property_)
-        if number is None:
-            number = self._properties[property_] = self.number_of(self._encoded.property(property_))
-        return number
 
 
 def text_of(term: Term) -> bytes:

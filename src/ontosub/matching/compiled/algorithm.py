@@ -21,7 +21,7 @@ from ontosub.matching.compiled.columns import Columns, too_long
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.files.storage import Saved, load, save
 from ontosub.matching.compiled.index.index import Index
-from ontosub.matching.compiled.index.part import BY_OBJECTS, RESIDUAL_DECIDES, Part, Rows, Walked
+from ontosub.matching.compiled.index.part import RESIDUAL_DECIDES, Part, Rows, Walked
 from ontosub.matching.compiled.lane import Arrival, Found
 from ontosub.matching.compiled.mappings import Mappings
 from ontosub.matching.compiled.queries.plan import Plan, starts_with
@@ -290,24 +290,24 @@ class Compiled(Indexed):
 
         None when there is no match, or when it costs too much to tell.
         """
-        part, number = answering.part, answering.number
+        part, number, bindings, core = answering
         subscription = part.holding[number]
         start = self._clock()
         try:
-            if part.kind[number] <= BY_OBJECTS:
-                return _match_of_objects(subscription, arrival, answering.bindings)
-            return self._answered(subscription, arrival, answering.core, once)
+            if subscription.residual is None:
+                return _match_of_objects(subscription, arrival, bindings)
+            return self._answered(subscription, arrival, core, once)
         except Exception as error:
             self.give_up(subscription.id, arrival.id, error)
             return None
         finally:
-            if part.kind[number] > BY_OBJECTS:
+            if subscription.residual is not None:
                 self._residual_seconds[subscription.id] += self._clock() - start
 
     def _answered(
         self, subscription: Subscription, arrival: Arrival, core: list[list[int]] | None, once: bool
     ) -> Match | None:
-        plan, budget = self._plan(subscription), Budget()
+        plan, budget = self._plans.get(subscription.id) or self._plan(subscription), Budget()
         answers = plan.answers(arrival.facts(), context_of(arrival, budget), core)
         if once:
             first = next(answers, None)
@@ -315,14 +315,11 @@ class Compiled(Indexed):
         return match_of_query(plan.query, subscription.id, arrival, answers, arrival.graph, budget)
 
     def _plan(self, subscription: Subscription) -> Plan:
-        plan = self._plans.get(subscription.id)
-        if plan is None:
-            query = query_of(subscription.residual or "")
-            patterns = subscription.patterns
-            plan = Plan(query, patterns[0] if starts_with(query, patterns) else None)
-            if len(self._plans) >= PLANS_MAX:
-                del self._plans[next(iter(self._plans))]
-            self._plans[subscription.id] = plan
+        query, patterns = query_of(subscription.residual or ""), subscription.patterns
+        plan = Plan(query, patterns[0] if starts_with(query, patterns) else None)
+        if len(self._plans) >= PLANS_MAX:
+            del self._plans[next(iter(self._plans))]
+        self._plans[subscription.id] = plan
         return plan
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,7 +105,7 @@ class Part:
         self._scratch = _scratch_for(segment, len(self.subscription_of))
         self.register_to = np.append(segment.entries[1:, REGISTER_FROM], len(segment.registers))
         self.projections = Projections(len(segment.entries), self._shown)
-        self._offsets: dict[int, list[int]] = {}
+        self._getters: dict[int, Callable[[list[int]], Sequence[int]]] = {}
         self._epoch = 0
         self._visits = 0
 
@@ -265,23 +266,24 @@ class Part:
         pattern = self.segment.entries[entry, PATTERN]
         subscription = self.subscription_of[pattern]
         of_queries = np.flatnonzero((self.kind[subscription] >= CORE_DECIDES) & ~self.asks_once[pattern])
-        found: dict[int, list[list[int]] | None] = {}
-        listed = numbers.tolist()
-        columns = (each[of_queries].tolist() for each in (place, entry, is_open, subscription))
-        for start, number, unsure, query in zip(*columns, strict=True):
-            if unsure or found.setdefault(query, []) is None:
-                found[query] = None
-                continue
-            if number not in self._offsets:
-                self._offsets[number] = self._registers(number, listed[start + 2])
-            found[query].append([listed[start + offset] for offset in self._offsets[number]])  # type: ignore[union-attr]
-        return found
+        found: dict[int, list[list[int]]] = {query: [] for query in dict.fromkeys(subscription[of_queries].tolist())}
+        listed, getters = numbers.tolist(), self._getters
+        end = np.append(place[1:], len(numbers))
+        columns = (each[of_queries].tolist() for each in (place, end, entry, subscription))
+        for first, last, number, query in zip(*columns, strict=True):
+            row = listed[first:last]
+            values_in = getters.get(number)
+            if values_in is None:
+                values_in = getters[number] = self._getter(number, row[2])
+            found[query].append([*values_in(row)])
+        return {**found, **dict.fromkeys(subscription[of_queries][is_open[of_queries]].tolist())}
 
-    def _registers(self, entry: int, vertices: int) -> list[int]:
-        """Return where in a row of an entry, which has so many vertices, the columns of its pattern are."""
+    def _getter(self, entry: int, vertices: int) -> Callable[[list[int]], Sequence[int]]:
+        """Return what takes the columns of its pattern out of a row of an entry, which has so many vertices."""
         registers = self.segment.registers[self.segment.entries[entry, REGISTER_FROM] : self.register_to[entry]]
         # Registers of property variables come after those of all vertices.
-        return [ROW_HEAD + each + (vertices if at >= vertices else 0) for at, each in enumerate(registers.tolist())]
+        places = [ROW_HEAD + each + (vertices if at >= vertices else 0) for at, each in enumerate(registers.tolist())]
+        return itemgetter(*places) if len(places) > 1 else lambda row: [row[place] for place in places]
 
     def _values(self, numbers: Array, places: Array, entry: int) -> Array:
         """Return what vertices and property variables are in rows of one entry."""

@@ -6,8 +6,8 @@ An arc leads along a property, whose number is no term's. The arcs of a vertex a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -26,32 +26,33 @@ Pair = tuple[int, int]
 class Direction:
     """The arcs of each vertex in one direction."""
 
-    __slots__ = ("along", "ends", "starts")
+    __slots__ = ("_of", "along", "ends", "starts")
 
     def __init__(self, starts: list[int], along: list[int], ends: list[int]) -> None:
         self.starts = starts
         self.along = along
         self.ends = ends
+        # Many queries look at the same few vertices: the arcs of one are sorted out when it is first looked at.
+        self._of: dict[int, dict[int, list[int]]] = {}
 
     def along_property(self, vertex: int, property_: int) -> Sequence[int]:
-        """Return where the arcs of a vertex along a property lead."""
-        if vertex + 1 >= len(self.starts):
-            return ()
-        first, last = self.starts[vertex], self.starts[vertex + 1]
-        first = bisect_left(self.along, property_, first, last)
-        if first == last or self.along[first] != property_:
-            return ()
-        return self.ends[first : bisect_right(self.along, property_, first, last)]
+        """Return where the arcs of a vertex along a property lead, in order."""
+        arcs = self._of.get(vertex)
+        if arcs is None:
+            arcs = self._of[vertex] = self._sorted_out(vertex)
+        return arcs.get(property_, ())
+
+    def _sorted_out(self, vertex: int) -> dict[int, list[int]]:
+        arcs: dict[int, list[int]] = {}
+        for along, end in self.of(vertex):
+            arcs.setdefault(along, []).append(end)
+        return arcs
 
     def joins(self, vertex: int, property_: int, end: int) -> bool:
         """Say whether an arc along a property leads from a vertex to another."""
-        if vertex + 1 >= len(self.starts):
-            return False
-        first, last = self.starts[vertex], self.starts[vertex + 1]
-        first = bisect_left(self.along, property_, first, last)
-        last = bisect_right(self.along, property_, first, last)
-        place = bisect_left(self.ends, end, first, last)
-        return place < last and self.ends[place] == end
+        ends = self.along_property(vertex, property_)
+        place = bisect_left(ends, end)
+        return place < len(ends) and ends[place] == end
 
     def of(self, vertex: int) -> Iterator[Pair]:
         """Yield the arcs of a vertex: property and other end."""
@@ -65,6 +66,8 @@ class Arcs(ABC):
 
     out: Direction
     into: Direction
+    property_term: Callable[[int], int]
+    """Returns the number, as a term, of a property that is given by its number as such."""
 
     def __init__(self) -> None:
         self._members: dict[NamedNode, frozenset[int]] = {}
@@ -72,10 +75,6 @@ class Arcs(ABC):
     @abstractmethod
     def property_number(self, property_: NamedNode) -> int:
         """Return the number of a property as such; UNBOUND if no arc has it."""
-
-    @abstractmethod
-    def property_term(self, property_: int) -> int:
-        """Return the number, as a term, of a property that is given by its number as such."""
 
     @property
     @abstractmethod
@@ -134,14 +133,12 @@ class EventArcs(Arcs):
         self._concepts = concepts
         self._hierarchy = hierarchy
         self._terms = terms
+        self.property_term = terms.number_of_property
         self.out = Direction(graph.out_from.tolist(), graph.out[:, ALONG].tolist(), graph.out[:, END].tolist())
         self.into = Direction(graph.in_from.tolist(), graph.into[:, ALONG].tolist(), graph.into[:, END].tolist())
 
     def property_number(self, property_: NamedNode) -> int:
         return self._concepts.property_number(property_)
-
-    def property_term(self, property_: int) -> int:
-        return self._terms.number_of_property(property_)
 
     @cached_property
     def vertices(self) -> frozenset[int]:
@@ -163,6 +160,7 @@ class NamedArcs(Arcs):
         super().__init__()
         self._graph = graph
         self._terms = terms
+        self.property_term = int
         number = terms.number_of
         triples = [(number(each.subject), number(each.predicate), number(each.object)) for each in graph.triples]
         count = 1 + max((term for triple in triples for term in triple), default=-1)
@@ -171,9 +169,6 @@ class NamedArcs(Arcs):
 
     def property_number(self, property_: NamedNode) -> int:
         return self._terms.number_of(property_)
-
-    def property_term(self, property_: int) -> int:
-        return property_
 
     @cached_property
     def vertices(self) -> frozenset[int]:

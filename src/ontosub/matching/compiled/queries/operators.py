@@ -6,12 +6,14 @@ bottom-up evaluation demands, and is then joined with what it stands beside.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ontosub.matching.compiled.queries.expressions import Evaluated, Finder
-from ontosub.matching.compiled.queries.patterns import Operator, basic, chain, core, path, unfolding, unified
-from ontosub.matching.compiled.queries.rows import Row, Run, Scope
+from ontosub.matching.compiled.queries.patterns import Operator, basic, chain, core, path, registers, unfolding, unified
+from ontosub.matching.compiled.queries.rows import End, Row, Run, Scope
 from ontosub.matching.compiled.queries.terms import UNBOUND
 from ontosub.model.algebra import (
     Aggregation,
@@ -33,7 +35,7 @@ from ontosub.model.algebra import (
     parts_of,
     variables_in,
 )
-from ontosub.model.expression import Exists, Expression
+from ontosub.model.expression import Call, Exists, Expression, Function
 from ontosub.model.pattern import Filter as Condition
 from ontosub.model.terms import Literal, PatternTerm, Term, Variable
 from ontosub.semantics.aggregates import aggregate
@@ -41,18 +43,46 @@ from ontosub.semantics.faults import ExpressionError
 from ontosub.semantics.ordering import sort_key, value_key
 
 Test = Callable[[Run, Row], bool]
+_Search = Callable[[Run, Row, tuple[int, ...]], bool]
 
 
-def continues(node: Node) -> bool:
-    """Say whether the operator of a node may continue any row: what it finds does not depend on where it starts."""
+def continues(node: Node, outer: frozenset[PatternTerm]) -> bool:
+    """Say whether the operator of a node may continue rows that bind some of the outer terms.
+
+    What it finds then must not depend on where it starts: what is left unbound inside may not be bound outside.
+    """
+    inner = variables_in(node) & outer
     match node:
         case Basic() | PathPattern() | Unfolding() | Values():
             return True
         case Join(left, right):
-            return continues(left) and continues(right)
+            return continues(left, outer) and continues(right, outer | variables_in(left))
+        case LeftJoin(left, right):
+            sides = continues(left, outer) and continues(right, outer | variables_in(left))
+            return sides and inner <= certain_in(left)
         case Union(branches):
-            return all(map(continues, branches))
+            return all(continues(branch, outer) for branch in branches)
+        case Filter(pattern) | Extend(pattern):
+            return continues(pattern, outer) and inner <= certain_in(pattern)
     return False
+
+
+def certain_in(node: Node) -> frozenset[PatternTerm]:
+    """Return variables that every solution of a pattern binds."""
+    match node:
+        case Basic() | PathPattern() | Unfolding():
+            return variables_in(node)
+        case Join(left, right):
+            return certain_in(left) | certain_in(right)
+        case Union(branches):
+            return frozenset.intersection(*map(certain_in, branches))
+        case LeftJoin(pattern) | Minus(pattern) | Filter(pattern) | Extend(pattern):
+            return certain_in(pattern)
+        case Values(variables, rows):
+            return frozenset(
+                each for place, each in enumerate(variables) if all(row[place] is not None for row in rows)
+            )
+    return frozenset()
 
 
 class Core(NamedTuple):
@@ -65,9 +95,13 @@ class Core(NamedTuple):
 class Operators:
     """Makes the operators of one scope."""
 
-    def __init__(self, scope: Scope, core: Core | None = None) -> None:
+    def __init__(self, scope: Scope, core: Core | None = None, around: frozenset[PatternTerm] = frozenset()) -> None:
+        """Make operators; `around` are the terms around the pattern of an EXISTS whose rows are those around it."""
         self._scope = scope
         self._core = core
+        self._around = around
+        if core is not None:
+            scope.places(registers(core.node.pattern))
 
     def of(self, node: Node, bound: frozenset[PatternTerm] = frozenset()) -> Operator:
         """Return the operator of a node; `bound` are the terms that rows probably bind before it."""
@@ -84,15 +118,15 @@ class Operators:
             case Join(left, right):
                 return chain([self.of(left, bound), self._matching(left, right, bound)])
             case LeftJoin():
-                return self._left_join(node)
+                return self._left_join(node, bound)
             case Union(branches):
                 return _union([self.of(branch, bound) for branch in branches])
             case Minus(left, right):
                 return self._minus(left, right)
             case Filter(pattern, conditions):
-                return self._filter(pattern, conditions)
+                return self._filter(pattern, conditions, bound)
             case Extend():
-                return self._extend(node)
+                return self._extend(node, bound)
             case Values():
                 return self._values(node)
             case Named():
@@ -104,10 +138,11 @@ class Operators:
 
     def _matching(self, left: Node, right: Node, bound: frozenset[PatternTerm] = frozenset()) -> Operator:
         """Return the operator that merges a row of the left side with those of the right side that agree."""
-        if continues(right):
-            return self.of(right, bound | variables_in(left))
-        rows_of, shared = self.of(right), self._places(variables_in(left) & variables_in(right))
-        own = self._places(variables_in(right))
+        outer = bound | variables_in(left)
+        if continues(right, outer):
+            return self.of(right, outer)
+        rows_of, shared = self.of(right), self._scope.places(variables_in(left) & variables_in(right))
+        own = self._scope.places(variables_in(right))
         key = object()
 
         def merge(run: Run, row: Row) -> Iterator[Row]:
@@ -120,11 +155,8 @@ class Operators:
 
         return merge
 
-    def _places(self, terms: Iterable[PatternTerm]) -> list[int]:
-        return [self._scope.place(term) for term in terms]
-
-    def _left_join(self, node: LeftJoin) -> Operator:
-        first, other = self.of(node.left), self._matching(node.left, node.right)
+    def _left_join(self, node: LeftJoin, bound: frozenset[PatternTerm]) -> Operator:
+        first, other = self.of(node.left, bound), self._matching(node.left, node.right, bound)
         hold = self._all(node.conditions, variables_in(node.left) | variables_in(node.right))
 
         def left_join(run: Run, row: Row) -> Iterator[Row]:
@@ -141,8 +173,15 @@ class Operators:
         return left_join
 
     def _minus(self, left: Node, right: Node) -> Operator:
-        first, rows_of = self.of(left), self.of(right)
-        shared = self._places(variables_in(left) & variables_in(right))
+        first, outer = self.of(left), variables_in(left)
+        common = outer & variables_in(right)
+        if not common:
+            # Solutions that share no variable take nothing away from each other.
+            return first
+        if common <= certain_in(left) & certain_in(right) and continues(right, outer):
+            other = self.of(right, outer)
+            return lambda run, row: (found for found in first(run, row) if not _is_any(other(run, found)))
+        rows_of, shared = self.of(right), self._scope.places(common)
         key = object()
 
         def minus(run: Run, row: Row) -> Iterator[Row]:
@@ -151,11 +190,10 @@ class Operators:
                 if not any(any(found[place] == other[place] != UNBOUND for place in shared) for other in others):
                     yield found
 
-        # Solutions that share no variable take nothing away from each other.
-        return minus if shared else first
+        return minus
 
-    def _filter(self, pattern: Node, conditions: tuple[Condition, ...]) -> Operator:
-        rows_of, hold = self.of(pattern), self._all(conditions, variables_in(pattern))
+    def _filter(self, pattern: Node, conditions: tuple[Condition, ...], bound: frozenset[PatternTerm]) -> Operator:
+        rows_of, hold = self.of(pattern, bound), self._all(conditions, variables_in(pattern))
 
         def filtered(run: Run, row: Row) -> Iterator[Row]:
             return (found for found in rows_of(run, row) if hold(run, found))
@@ -164,34 +202,63 @@ class Operators:
 
     def _all(self, conditions: tuple[Condition, ...], terms: frozenset[PatternTerm]) -> Test:
         """Return the test whether all conditions hold of a row that may bind these terms."""
-        tests = [self._evaluated(each.expression, terms).holds for each in conditions]
+        tests = [self._test(each.expression, terms) for each in conditions]
+        if not tests:
+            return lambda run, row: True
         return tests[0] if len(tests) == 1 else lambda run, row: all(test(run, row) for test in tests)
+
+    def _test(self, expression: Expression, terms: frozenset[PatternTerm]) -> Test:
+        around = terms | self._around | self._scope.seen.keys()
+        match expression:
+            case Exists():
+                return self._finder(expression, around)
+            case Call(Function.NOT, (Exists() as asked,)):
+                exists = self._finder(asked, around)
+                return lambda run, row: not exists(run, row)
+        return self._evaluated(expression, terms).holds
 
     def _evaluated(
         self, expression: Expression, terms: frozenset[PatternTerm], computed: frozenset[Variable] = frozenset()
     ) -> Evaluated:
-        return Evaluated(expression, self._scope, terms, self._finder, computed)
+        return Evaluated(expression, self._scope, terms | self._around, self._finder, computed)
 
     def _finder(self, asked: Exists, around: frozenset[PatternTerm]) -> Finder:
         mentioned = {part for part in parts_of(asked.pattern) if isinstance(part, Variable)}
         sees = sorted(mentioned & around, key=str)
-        inner = Scope(sees)
-        rows_of = Operators(inner).of(asked.pattern)
         getters = [end.getter() for end in self._scope.ends(sees)]
+        is_found = self._search(asked.pattern, around, sees)
         key = object()
 
         def exists(run: Run, row: Row) -> bool:
-            remembered = run.kept.setdefault(key, {})
+            run.spend()
+            remembered = run.kept.get(key)
+            if remembered is None:
+                remembered = run.kept[key] = {}
             seen = tuple([value_in(row) for value_in in getters])
-            if seen not in remembered:
-                inside = run.inside(inner, seen)
-                remembered[seen] = next(rows_of(inside, inside.unit), None) is not None
-            return bool(remembered[seen])
+            found = remembered.get(seen)
+            if found is None:
+                run.hold(seen)
+                found = remembered[seen] = is_found(run, row, seen)
+            return bool(found)
 
         return exists
 
-    def _extend(self, node: Extend) -> Operator:
-        rows_of = self.of(node.pattern)
+    def _search(self, pattern: Node, around: frozenset[PatternTerm], sees: list[Variable]) -> _Search:
+        """Return how to find out whether a pattern has a solution that agrees with a row, and what it sees of it."""
+        if continues(pattern, around):
+            continued = Operators(self._scope, around=around).of(pattern, around)
+            return lambda run, row, seen: _is_any(continued(run, row))
+        inner = Scope(sees)
+        rows_of = Operators(inner).of(pattern)
+
+        def search(run: Run, row: Row, seen: tuple[int, ...]) -> bool:
+            inside = run.inside(inner, seen)
+            return _is_any(rows_of(inside, inside.unit))
+
+        return search
+
+    def _extend(self, node: Extend, bound: frozenset[PatternTerm]) -> Operator:
+        rows_of = self.of(node.pattern, bound)
         value = self._evaluated(node.expression, variables_in(node.pattern), extended_in(node.pattern))
         end = self._scope.end(node.variable)
 
@@ -206,16 +273,17 @@ class Operators:
         return extend
 
     def _values(self, node: Values) -> Operator:
+        if len(node.variables) == 1 and all(term is not None for (term,) in node.rows):
+            return _among(self._scope.end(node.variables[0]), self._scope.places(term for (term,) in node.rows if term))
         variables = self._scope.ends(node.variables)
         rows = [
             [(end, self._scope.place(term)) for end, term in zip(variables, row, strict=True) if term is not None]
             for row in node.rows
         ]
 
-        def values(run: Run, row: Row) -> Iterator[Row]:
-            for given in rows:
-                run.spend()
-                yield from unified(row, [(end, row[place]) for end, place in given])
+        def values(run: Run, row: Row) -> Iterable[Row]:
+            run.spend(len(rows))
+            return [found for given in rows for found in unified(row, [(end, row[place]) for end, place in given])]
 
         return values
 
@@ -257,7 +325,7 @@ class Operators:
     def _aggregate(self, each: Aggregation, terms: frozenset[PatternTerm]) -> Callable[[Run, list[Row]], int]:
         """Return how to get at the number of an aggregate of a group."""
         if each.argument is None:
-            places = self._places(term for term in terms if isinstance(term, Variable))
+            places = self._scope.places(term for term in terms if isinstance(term, Variable))
             return lambda run, rows: run.terms.number_of(Literal(_count(rows, places, each.distinct)))
         value = self._evaluated(each.argument, terms)
 
@@ -292,6 +360,30 @@ class Operators:
                 )
 
         return subselect
+
+
+def _among(end: End, constants: list[int]) -> Operator:
+    """Return the operator for one variable that has one of the values in some places."""
+    place, seen = end.place, end.seen
+    key = object()
+
+    def among(run: Run, row: Row) -> Iterable[Row]:
+        counts = run.kept.get(key)
+        if counts is None:
+            run.spend(len(constants))
+            counts = run.kept[key] = Counter([row[constant] for constant in constants])
+        run.spend()
+        value = row[seen] if row[place] == UNBOUND else row[place]
+        if value == UNBOUND:
+            return (found for constant in constants for found in unified(row, ((end, row[constant]),)))
+        count = counts.get(value)
+        return [*unified(row, ((end, value),))] * count if count else ()
+
+    return among
+
+
+def _is_any(rows: Iterable[Row]) -> bool:
+    return next(iter(rows), None) is not None
 
 
 def _union(branches: list[Operator]) -> Operator:
@@ -344,7 +436,8 @@ def selection(node: Selection, scope: Scope, core: Core | None = None) -> Callab
     operators = Operators(scope, core)
     rows_of = operators.of(node.pattern)
     terms = variables_in(node.pattern)
-    places = [scope.place(variable) for variable in node.projection]
+    places = scope.places(node.projection)
+    picked, last = _picker(places), None if node.limit is None else node.offset + node.limit
     keys = [(operators._evaluated(key.expression, terms), key.descending) for key in node.order]
 
     def in_order(run: Run, rows: Iterable[Row]) -> list[Row]:
@@ -361,16 +454,19 @@ def selection(node: Selection, scope: Scope, core: Core | None = None) -> Callab
         rows: Iterable[Row] = rows_of(run, run.unit)
         if keys or node.is_cut:
             rows = in_order(run, rows)
-        answers: Iterable[tuple[int, ...]] = (tuple([row[place] for place in places]) for row in rows)
+        answers: Iterator[tuple[int, ...]] = map(picked, rows)
         if node.distinct:
             answers = _once(run, answers)
-        for place, answer in enumerate(answers):
-            if node.limit is not None and place >= node.offset + node.limit:
-                return
-            if place >= node.offset:
-                yield answer
+        return iter([*answers][node.offset : last]) if node.is_cut else answers
 
     return selected
+
+
+def _picker(places: list[int]) -> Callable[[Row], tuple[int, ...]]:
+    """Return what takes the values in some places out of a row."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda row: tuple([row[place] for place in places])
 
 
 def _once(run: Run, answers: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:

@@ -1,11 +1,13 @@
 """Operators that find solutions in a graph: plain patterns, paths, and the parts of triple terms.
 
-Each continues a row: what the row binds already is looked up, so a join costs what it finds.
+Each continues a row: what the row binds already is looked up, so a join costs what it finds. An operator that looks at
+one place of the graph gives a list, since a generator costs more than the few rows that it would give; one that is made
+of others is lazy, so that who needs one row does not pay for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ontosub.matching.compiled.index.registers import bound_vertices, property_variables
@@ -16,8 +18,11 @@ from ontosub.model.algebra import PathPattern, Unfolding
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import NamedNode, PatternTerm, Triple, Variable
 
-Operator: TypeAlias = Callable[[Run, Row], Iterator[Row]]
+Operator: TypeAlias = Callable[[Run, Row], Iterable[Row]]
 """Continues a row by the solutions of a pattern that agree with it."""
+
+_FEW = 100
+"""How many rows are made at once; more are made one by one, so that memory does not grow with them."""
 
 
 def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> Operator:
@@ -49,28 +54,46 @@ def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> 
     return chain(steps)
 
 
+def registers(pattern: GraphPattern) -> list[PatternTerm]:
+    """Return what the mappings that the index finds for a pattern bind, in order."""
+    return [*(vertex.term for vertex in bound_vertices(pattern)), *property_variables(pattern)]
+
+
 def core(pattern: GraphPattern, scope: Scope, hold: Callable[[Run, Row], bool]) -> Operator:
     """Return the operator for the core of a query: what the index found, else what is found now and does `hold`."""
-    properties = [scope.place(term) for term in property_variables(pattern)]
-    places = [*(scope.place(vertex.term) for vertex in bound_vertices(pattern)), *properties]
+    places, properties = scope.places(registers(pattern)), scope.places(property_variables(pattern))
     found_now = basic(pattern, scope, scope.seen.keys())
+    # Rows of a scope that starts with its core start with what the index found.
+    is_first = places == list(range(len(places)))
 
-    def found(run: Run, row: Row) -> Iterator[Row]:
+    def found(run: Run, row: Row) -> Iterable[Row]:
         if run.core is None:
             return (each for each in found_now(run, row) if hold(run, each))
-        return _placed(run, row, run.core)
-
-    def _placed(run: Run, row: Row, found: list[Row]) -> Iterator[Row]:
-        run.spend(len(found))
-        for values in found:
-            extended = row[:]
-            for place, value in zip(places, values, strict=True):
-                extended[place] = value
-            for place in properties:
-                extended[place] = run.arcs.property_term(extended[place])
-            yield extended
+        run.spend(len(run.core))
+        if is_first:
+            rest = row[len(places) :]
+            rows = (values + rest for values in run.core)
+        else:
+            rows = (_placed(row, places, values) for values in run.core)
+        return _with_property_terms(run, rows, properties) if properties else rows
 
     return found
+
+
+def _placed(row: Row, places: list[int], values: Row) -> Row:
+    extended = row[:]
+    for place, value in zip(places, values, strict=True):
+        extended[place] = value
+    return extended
+
+
+def _with_property_terms(run: Run, rows: Iterable[Row], properties: list[int]) -> Iterator[Row]:
+    """Yield new rows, in which properties are still numbers as such, with their numbers as terms."""
+    term_of = run.arcs.property_term
+    for row in rows:
+        for place in properties:
+            row[place] = term_of(row[place])
+        yield row
 
 
 def _is_anchored(arc: Arc, known: set[PatternTerm]) -> bool:
@@ -93,19 +116,28 @@ def chain(operators: list[Operator]) -> Operator:
     """Return the operator that applies one after the other."""
     if not operators:
         return _once
-    if len(operators) == 1:
-        return operators[0]
-    first, rest = operators[0], chain(operators[1:])
+    first, *rest = operators
+    if not rest:
+        return first
 
-    def chained(run: Run, row: Row) -> Iterator[Row]:
-        for found in first(run, row):
-            yield from rest(run, found)
+    def chained(run: Run, row: Row) -> Iterable[Row]:
+        rows = first(run, row)
+        for operator in rest:
+            if not rows:
+                return ()
+            rows = _each(run, rows, operator)
+        return rows
 
     return chained
 
 
-def _once(run: Run, row: Row) -> Iterator[Row]:
-    yield row
+def _each(run: Run, rows: Iterable[Row], operator: Operator) -> Iterator[Row]:
+    for row in rows:
+        yield from operator(run, row)
+
+
+def _once(run: Run, row: Row) -> Iterable[Row]:
+    return (row,)
 
 
 def _vertex(end: End, classes: list[NamedNode]) -> Operator:
@@ -132,10 +164,13 @@ def _classes(end: End, classes: list[NamedNode]) -> Operator:
 
     value_in = end.getter()
 
-    def has_classes(run: Run, row: Row) -> Iterator[Row]:
+    def has_classes(run: Run, row: Row) -> Iterable[Row]:
         run.spend()
-        if all(run.arcs.has_class(value_in(row), class_) for class_ in classes):
-            yield row
+        value = value_in(row)
+        for class_ in classes:
+            if not run.arcs.has_class(value, class_):
+                return ()
+        return (row,)
 
     return has_classes
 
@@ -145,34 +180,34 @@ def _arc(arc: Arc, scope: Scope) -> Operator:
     subject, object_ = scope.end(arc.subject), scope.end(arc.object)
     if isinstance(arc.property, Variable):
         return _any_arc(subject, scope.end(arc.property), object_)
-    property_, from_, to = arc.property, subject.place, object_.place
-    start_in, end_in = subject.getter(), object_.getter()
+    property_, from_, to, from_seen, to_seen = arc.property, subject.place, object_.place, subject.seen, object_.seen
 
-    def along(run: Run, row: Row) -> Iterator[Row]:
+    def along(run: Run, row: Row) -> Iterable[Row]:
         arcs = run.arcs
         number = arcs.property_number(property_)
-        start, end = start_in(row), end_in(row)
+        start, end = row[from_], row[to]
+        if start == UNBOUND:
+            start = row[from_seen]
+        if end == UNBOUND:
+            end = row[to_seen]
         if start != UNBOUND:
             if end != UNBOUND:
                 run.spend()
-                if arcs.out.joins(start, number, end):
-                    yield _bound(row, from_, start, to, end)
-                return
+                return (_bound(row, from_, start, to, end),) if arcs.out.joins(start, number, end) else ()
             ends = arcs.out.along_property(start, number)
             run.spend(1 + len(ends))
-            for found in ends:
-                if from_ != to or found == start:
-                    yield _bound(row, from_, start, to, found)
-        elif end != UNBOUND:
+            return _bound_to_each(row, from_, start, to, ends)
+        if end != UNBOUND:
             starts = arcs.into.along_property(end, number)
             run.spend(1 + len(starts))
-            for found in starts:
-                yield _bound(row, from_, found, to, end)
-        else:
-            for found, other in arcs.along(number):
-                run.spend()
-                if from_ != to or found == other:
-                    yield _bound(row, from_, found, to, other)
+            return _bound_to_each(row, to, end, from_, starts)
+        return all_along(run, row, number)
+
+    def all_along(run: Run, row: Row, number: int) -> Iterator[Row]:
+        for found, other in run.arcs.along(number):
+            run.spend()
+            if from_ != to or found == other:
+                yield _bound(row, from_, found, to, other)
 
     return along
 
@@ -182,6 +217,18 @@ def _bound(row: Row, one: int, value: int, other: int, other_value: int) -> Row:
     extended[one] = value
     extended[other] = other_value
     return extended
+
+
+def _bound_to_each(row: Row, one: int, value: int, other: int, other_values: Sequence[int]) -> Iterable[Row]:
+    if len(other_values) > _FEW:
+        return (_bound(row, one, value, other, each) for each in other_values)
+    rows = []
+    for each in other_values:
+        extended = row[:]
+        extended[one] = value
+        extended[other] = each
+        rows.append(extended)
+    return rows
 
 
 def _any_arc(subject: End, property_: End, object_: End) -> Operator:
@@ -206,14 +253,14 @@ def _any_arc(subject: End, property_: End, object_: End) -> Operator:
     return any_along
 
 
-def unified(row: Row, pairs: Iterable[tuple[End, int]]) -> Iterator[Row]:
-    """Yield the row in which each term has the value that it is paired with, if there is one."""
+def unified(row: Row, pairs: Iterable[tuple[End, int]]) -> Sequence[Row]:
+    """Return the row in which each term has the value that it is paired with, if there is one."""
     extended = row[:]
     for end, value in pairs:
         if extended[end.place] not in (UNBOUND, value) or extended[end.seen] not in (UNBOUND, value):
-            return
+            return ()
         extended[end.place] = value
-    yield extended
+    return (extended,)
 
 
 def path(node: PathPattern, scope: Scope) -> Operator:
@@ -235,12 +282,13 @@ def unfolding(node: Unfolding, scope: Scope) -> Operator:
     ends = scope.ends((node.subject, node.predicate, node.object))
     value_in = whole.getter()
 
-    def unfold(run: Run, row: Row) -> Iterator[Row]:
+    def unfold(run: Run, row: Row) -> Iterable[Row]:
         run.spend()
         value = value_in(row)
         term = None if value == UNBOUND else run.terms.term(value)
-        if isinstance(term, Triple):
-            numbers = map(run.terms.number_of, (term.subject, term.predicate, term.object))
-            yield from unified(row, zip((whole, *ends), (value, *numbers), strict=True))
+        if not isinstance(term, Triple):
+            return ()
+        numbers = map(run.terms.number_of, (term.subject, term.predicate, term.object))
+        return unified(row, zip((whole, *ends), (value, *numbers), strict=True))
 
     return unfold

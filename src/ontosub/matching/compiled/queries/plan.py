@@ -10,7 +10,7 @@ from ontosub.matching.compiled.queries.operators import Core, selection
 from ontosub.matching.compiled.queries.rows import Facts, Row, Run, Scope
 from ontosub.matching.compiled.queries.terms import UNBOUND
 from ontosub.model import Binding, GraphPattern
-from ontosub.model.algebra import Basic, Extend, Filter, Grouping, Join, LeftJoin, Minus, Node, Query
+from ontosub.model.algebra import Basic, Extend, Filter, Grouping, Join, LeftJoin, Minus, Node, Query, Values
 from ontosub.model.expression import Expression
 from ontosub.semantics.context import Context
 
@@ -38,9 +38,9 @@ class Plan:
 
         Raises LimitError when the budget of the context is spent.
         """
-        run = Run(facts, facts.arcs, context, self._scope.unit(facts.terms), core)
-        term, names = facts.terms.term, self._names
-        for values in self._selected(run):
+        terms, names = facts.terms, self._names
+        term = terms.term
+        for values in self._selected(Run(facts, facts.arcs, context, self._scope.unit(terms), core)):
             if UNBOUND in values:
                 yield Binding([(n, term(value)) for n, value in zip(names, values, strict=True) if value != UNBOUND])
             else:
@@ -58,7 +58,7 @@ def first_pattern(node: Node) -> Basic | None:
     """Return the plain pattern from which all solutions of a node come."""
     while not isinstance(node, Basic):
         match node:
-            case Filter(pattern) | Extend(pattern) | Grouping(pattern):
+            case Filter(pattern) | Extend(pattern) | Grouping(pattern) | Join(Values(), pattern):
                 node = pattern
             case Join(left) | LeftJoin(left) | Minus(left):
                 node = left
@@ -72,7 +72,7 @@ def _asks_the_same(one: GraphPattern, other: GraphPattern) -> bool:
 
 
 def _without(node: Any, known: frozenset[Expression]) -> Any:
-    """Return the node without the conditions that hold of all mappings of the core."""
+    """Return the node that starts with its core, without the conditions that hold of all mappings of it."""
     match node:
         case Filter(pattern, conditions):
             left = tuple(each for each in conditions if each.expression not in known)
@@ -80,6 +80,8 @@ def _without(node: Any, known: frozenset[Expression]) -> Any:
             return Filter(inner, left) if left else inner
         case Extend(pattern) | Grouping(pattern):
             return replace(node, pattern=_without(pattern, known))
+        case Join(Values() as given, right):
+            return Join(_without(right, known), given)
         case Join(left) | LeftJoin(left) | Minus(left):
             return replace(node, left=_without(left, known))
     return node

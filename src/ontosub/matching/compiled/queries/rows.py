@@ -7,11 +7,11 @@ it. A row is a list that nobody changes once others have it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from ontosub.matching.compiled.queries.arcs import Arcs, NamedArcs
 from ontosub.matching.compiled.queries.paths import Paths
@@ -22,6 +22,7 @@ from ontosub.semantics.context import Context
 from ontosub.semantics.event_graph import EventGraph
 
 Row = list[int]
+R = TypeVar("R", bound=Sequence[int])
 
 _ROW_BYTES, _CELL_BYTES = 90, 8
 """About what a row takes, and each place in it."""
@@ -51,8 +52,7 @@ class Scope:
 
     def __init__(self, sees: Iterable[PatternTerm] = ()) -> None:
         self._places: dict[PatternTerm, int] = {}
-        self.constants: list[tuple[bytes, Term]] = []
-        self._constant_places: list[int] = []
+        self._constants: list[tuple[int, bytes, Term]] = []
         self.seen: dict[PatternTerm, int] = {}
         self.size = 0
         for term in sees:
@@ -68,14 +68,17 @@ class Scope:
         if place is None:
             place = self._places[term] = self._new()
             if is_constant(term):
-                self.constants.append((text_of(term), term))
-                self._constant_places.append(place)
+                self._constants.append((place, text_of(term), term))
         return place
 
     def end(self, term: PatternTerm) -> End:
         """Return where the value of a term is."""
         place = self.place(term)
         return End(place, self.seen.get(term, place))
+
+    def places(self, terms: Iterable[PatternTerm]) -> list[int]:
+        """Return the places of terms."""
+        return [self.place(term) for term in terms]
 
     def ends(self, terms: Iterable[PatternTerm]) -> list[End]:
         """Return where the values of terms are."""
@@ -84,9 +87,10 @@ class Scope:
     def unit(self, terms: Terms, seen: Iterable[int] = ()) -> Row:
         """Return the row in which nothing is bound but what is constant or seen."""
         row = [UNBOUND] * self.size
-        for place, (text, term) in zip(self._constant_places, self.constants, strict=True):
+        for place, text, term in self._constants:
             row[place] = terms.number(text, term)
-        row[: len(self.seen)] = seen
+        if self.seen:
+            row[: len(self.seen)] = seen
         return row
 
 
@@ -129,7 +133,7 @@ class Run:
             self._paths = Paths(self.arcs, self.context.budget)
         return self._paths
 
-    def hold(self, row: Row) -> Row:
+    def hold(self, row: R) -> R:
         """Return the row, after counting what it takes to keep it."""
         self.context.budget.hold(_ROW_BYTES + _CELL_BYTES * len(row))
         return row

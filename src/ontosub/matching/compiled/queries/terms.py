@@ -7,49 +7,63 @@ if their numbers are, so joins compare numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.model.terms import Term, written
 
 UNBOUND = -1
 
 
+class _Known(dict[int, Term]):
+    """Terms by number. A vertex is read from the event when it is first asked for."""
+
+    def __init__(self, encoded: EncodedEvent) -> None:
+        super().__init__()
+        self._encoded = encoded
+
+    def __missing__(self, number: int) -> Term:
+        term = self[number] = self._encoded.term(number)
+        return term
+
+
+class _PropertyTerms(dict[int, int]):
+    """The numbers, as terms, of properties."""
+
+    def __init__(self, terms: Terms, encoded: EncodedEvent) -> None:
+        super().__init__()
+        self._terms = terms
+        self._encoded = encoded
+
+    def __missing__(self, property_: int) -> int:
+        number = self[property_] = self._terms.number_of(self._encoded.property(property_))
+        return number
+
+
 class Terms:
     """Numbers for terms, and back."""
 
     def __init__(self, encoded: EncodedEvent) -> None:
-        self._encoded = encoded
-        self.vertices = len(encoded.graph.vertices)
-        self._known: list[Term | None] = [None] * self.vertices
-        self._numbers: dict[bytes, int] | None = None
-        self._properties: dict[int, int] = {}
+        self._known = _Known(encoded)
+        self._count = len(encoded.graph.vertices)
+        self._numbers = {each: vertex for vertex, each in enumerate(encoded.vertex_texts())}
+        self.number_of_property: Callable[[int], int] = _PropertyTerms(self, encoded).__getitem__
+        """Returns the number, as a term, of what has a number as a property."""
+        self.term: Callable[[int], Term] = self._known.__getitem__
+        """Returns the term that has a number."""
 
     def number(self, text: bytes, term: Term) -> int:
         """Return the number of a term, whose N-Triples text is given."""
-        if self._numbers is None:
-            self._numbers = {each: vertex for vertex, each in enumerate(self._encoded.vertex_texts())}
         number = self._numbers.get(text)
         if number is None:
-            number = self._numbers[text] = len(self._known)
-            self._known.append(term)
+            number = self._numbers[text] = self._count
+            self._known[number] = term
+            self._count += 1
         return number
 
     def number_of(self, term: Term) -> int:
         """Return the number of a term."""
         return self.number(text_of(term), term)
-
-    def number_of_property(self, property_: int) -> int:
-        """Return the number, as a term, of what has a number as a property."""
-        number = self._properties.get(property_)
-        if number is None:
-            number = self._properties[property_] = self.number_of(self._encoded.property(property_))
-        return number
-
-    def term(self, number: int) -> Term:
-        """Return the term that has a number."""
-        term = self._known[number]
-        if term is None:
-            term = self._known[number] = self._encoded.term(number)
-        return term
 
 
 def text_of(term: Term) -> bytes:

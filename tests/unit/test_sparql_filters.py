@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontosub.languages.sparql.filters import express, express_all, fails_without, means_the_same
+from ontosub.languages.sparql.filters import express, express_all, fails_without
 from ontosub.languages.sparql.parser import parse_query
 from ontosub.languages.sparql.printer import from_model, print_expression
 from ontosub.languages.sparql.syntax import Aggregate, Bind, Expression, Group, Pattern, Select
@@ -141,13 +141,3 @@ def test_what_fails_without_a_variable(text: str, fails: bool) -> None:
 
 def test_exists_does_not_fail_without_a_variable() -> None:
     assert not fails_without(Exists(None), {Variable("x")})
-
-
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [("?x > 1", True), ("CEIL(?x) = 1", True), ("REPLACE(?x, 'a', 'b') = 'b'", False), ("xsd:double(?x) = 1", False)],
-)
-def test_engines_may_differ_in_spellings_and_casts(text: str, same: bool) -> None:
-    expression = express(read(text))
-    assert expression is not None
-    assert means_the_same(expression) is same

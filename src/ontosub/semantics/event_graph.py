@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ontosub.model import Event
 from ontosub.model.event import vertices_of
@@ -27,8 +27,6 @@ from ontosub.semantics.hierarchy import Hierarchy
 if TYPE_CHECKING:
     from ontosub.semantics.closure import Derivation
 
-
-_T = TypeVar("_T")
 
 IMPLIED_CLASSES = TOP_CLASSES | DATATYPES | {LITERAL_CLASS}
 """Classes that are answered when asked for by name, and never bound."""
@@ -55,18 +53,10 @@ class EventGraph:
         self._known = known
         self._hierarchy = hierarchy
         self._classes: dict[Term, frozenset[NamedNode]] = {}
-        self._made: dict[Callable[..., Any], Any] = {}
 
     @property
     def home(self) -> Resource | None:
         return self.event.home
-
-    def once(self, make: Callable[[EventGraph], _T]) -> _T:
-        """Return what `make` makes of this graph. It is made once, and kept as long as the graph is."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        made: _T = self._made[make]
-        return made
 
     def classes(self, vertex: Term) -> frozenset[NamedNode]:
         """Return every class that the vertex satisfies when asked for by name.

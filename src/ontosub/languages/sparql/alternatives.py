@@ -13,7 +13,7 @@ from itertools import count, product
 from typing import TypeAlias
 
 from ontosub.languages.sparql.checks import visible_variables
-from ontosub.languages.sparql.filters import conjuncts, express, fails_without, means_the_same
+from ontosub.languages.sparql.filters import conjuncts, express, fails_without
 from ontosub.languages.sparql.graph_patterns import Triple
 from ontosub.languages.sparql.syntax import (
     Alternative,
@@ -114,7 +114,6 @@ class Conjunction:
                 self.exact = self.decides = False
             else:
                 self.filters.append(patterns.Filter(expression, getattr(part, "span", None) or condition.span))
-                self.decides = self.decides and means_the_same(expression)
 
 
 def alternatives_of(pattern: Pattern) -> list[Conjunction]:

@@ -146,24 +146,3 @@ def fails_without(expression: model.Expression, unbound: Set[Variable]) -> bool:
             return any(fails_without(argument, unbound) for argument in arguments)
         case _:
             return False
-
-
-_BY_SPELLING = frozenset(
-    {
-        model.Function.STR,
-        model.Function.DATATYPE,
-        model.Function.SAME_TERM,
-        model.Function.REGEX,
-        model.Function.REPLACE,
-        model.Function.NOW,
-        model.Function.STRDT,
-        *model.FRESH,
-        *model.CASTS,
-    }
-)
-"""What looks at how a literal is spelled, reads patterns, or leaves a choice: engines differ there."""
-
-
-def means_the_same(expression: model.Expression) -> bool:
-    """Say whether the expression means the same to an engine that keeps values and not their spellings."""
-    return not any(isinstance(part, model.Call) and part.function in _BY_SPELLING for part in model.walk(expression))

@@ -10,7 +10,8 @@ from ontosub import Event, Explanation, Ontology, Subscription
 from ontosub.languages.sparql import query_of
 from ontosub.matching.explain import explain
 from ontosub.matching.naive import Evaluation
-from ontosub.matching.pattern_text import PatternText, spine
+from ontosub.matching.pattern_text import PatternText
+from ontosub.matching.query_spine import spine
 from ontosub.matching.residual import context_of
 from ontosub.matching.showing import telling_apart
 from ontosub.matching.solutions import Solutions

@@ -8,15 +8,21 @@ from hypothesis import strategies as st
 
 from generators import events, ontologies, ops_patterns, patterns
 from ontosub import Event, Matcher, Ontology, Subscription
+from ontosub.languages.sparql import query_of
 from ontosub.matching.constraints import constraints_of, restricted
 from ontosub.matching.definition import mappings
 from ontosub.matching.explain import BUDGET, explain
+from ontosub.matching.explained_query import explain_query
 from ontosub.matching.naive import Evaluation
 from ontosub.matching.nearest_part import CONSTRAINTS_MAX
 from ontosub.matching.showing import telling_apart
+from ontosub.matching.solutions import Solutions
 from ontosub.model.errors import OntosubWarning
 from ontosub.model.terms import Literal, NamedNode
 from ontosub.semantics import Entailment
+from ontosub.semantics.budget import Budget
+from ontosub.semantics.context import Context
+from ontosub.semantics.wording import term_text
 
 ONTOLOGY = Ontology.read(
     """@prefix : <urn:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -372,6 +378,14 @@ class TestQueryMatch:
         assert not explanation.failed
         assert not explanation.undecided
 
+    def test_follows_the_solution_that_became_the_answer(self):
+        """The other branch has a solution, too, that is a part of the answer; it does not become it."""
+        explanation = queried(
+            "ASK { { ?x :v ?v } UNION { ?x :v ?v . ?x :q ?y } OPTIONAL { ?x :zz ?y } FILTER(BOUND(?y)) }"
+        )
+        (union,) = [reason for reason in explanation.held if "UNION" in reason.constraint]
+        assert union.detail.startswith("branch 2 of 2 answers")
+
     def test_shows_what_the_query_binds_besides_its_core(self):
         mapping = queried("SELECT ?y { ?x a :N OPTIONAL { ?x :next ?y } BIND(1 AS ?n) }").mapping
         assert {name: str(term) for name, term in mapping.items()} == {
@@ -402,6 +416,26 @@ class TestQueryBudget:
             assert [reason.constraint for reason in explanation.undecided] in ([], ["the rest of the query"])
         assert explain(subscription, graph, match, steps=0).undecided
         assert not explain(subscription, graph, match).undecided
+
+    def test_is_spent_by_the_searches_for_parts_of_patterns(self, monkeypatch):
+        searches = []
+
+        def counted(pattern, graph, context):
+            searches.append((context.budget.steps, context.budget))
+            return mappings(pattern, graph, context)
+
+        monkeypatch.setattr("ontosub.matching.nearest_part.mappings", counted)
+        arcs = "?x <urn:next> ?y . ?y <urn:next> ?z . ?z <urn:next> ?w"
+        query = query_of(f"ASK {{ {' UNION '.join(f'{{ {arcs}{number} }}' for number in range(20))} }}")
+        budget = Budget()
+        graph = Entailment(Ontology()).event_graph(QUERIED)
+        found, _ = explain_query(query, graph, budget, term_text, {})
+        assert len(found.failed) == 21
+        evaluating = Budget()
+        for _ in range(2):  # the branches together, and each by itself
+            assert not list(Solutions(graph, Context(evaluating)).of(query.selection))
+        taken = sum(before - after.steps for before, after in searches)
+        assert budget.steps <= evaluating.steps - taken < evaluating.steps
 
     def test_of_the_query_itself(self):
         arcs = " ".join(f"OPTIONAL {{ ?a{number} :next|:v|:q ?b{number} }}" for number in range(12))

@@ -1,26 +1,38 @@
 """Which part of a query decided: for a miss the one that left no solution, for a match what gave the first answer.
 
-A query is followed along its spine, from its innermost pattern outwards. The solutions after each step are held, and
-the next step is asked about them alone. The step after which none is left is what fails. From the solution that came
-nearest, or from the first answer, the way goes back inwards: each step says what it did to that solution. A pattern
-beside the spine (in a join, a UNION, a sub-select, GRAPH) is explained in the same way where it has a say.
+A query is followed along its spine, from its innermost pattern outwards (`query_spine`). The step after which no
+solution is left is what fails. From the solution that came nearest, or from the first answer, the way goes back
+inwards: each step says what it did to that solution. A pattern beside the spine (in a join, a UNION, a sub-select,
+GRAPH) is explained in the same way where it has a say.
 
 All of it spends from one budget; what is beyond it is undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ontosub.matching.constraints import constraints_of
 from ontosub.matching.definition import variables_in
 from ontosub.matching.nearest_part import Parts
-from ontosub.matching.pattern_text import PatternText, below, exists_in, extensions, is_having, shortened, spine
+from ontosub.matching.pattern_text import PatternText, shortened
+from ontosub.matching.query_spine import (
+    Steps,
+    agree,
+    below,
+    exists_in,
+    extensions,
+    is_having,
+    part_of,
+    spine,
+    upon,
+    written_out,
+)
 from ontosub.matching.reasons import Reason, Reasons, supported
 from ontosub.matching.residual import context_of
 from ontosub.matching.showing import Show
-from ontosub.matching.solutions import Solution, Solutions
+from ontosub.matching.solutions import Solution
 from ontosub.model import algebra
 from ontosub.model.algebra import (
     Basic,
@@ -41,9 +53,10 @@ from ontosub.model.algebra import (
     parts_of,
 )
 from ontosub.model.errors import LimitError, Span
-from ontosub.model.expression import Exists, Expression
+from ontosub.model.expression import Expression
 from ontosub.model.pattern import Filter as Condition
-from ontosub.model.terms import PatternTerm, Term, Variable
+from ontosub.model.pattern import GraphPattern
+from ontosub.model.terms import PatternTerm, Variable
 from ontosub.semantics.budget import Budget
 from ontosub.semantics.context import Context
 from ontosub.semantics.event_graph import EventGraph
@@ -79,8 +92,7 @@ class _Explained:
         self, graph: EventGraph, context: Context, text: PatternText, positions: Positions, found: Reasons
     ) -> None:
         self._graph = graph
-        self._context = replace(context, exists=self._exists)
-        self._solutions = Solutions(graph, context)
+        self._steps = Steps(graph, context)
         self._text = text
         self._positions = positions
         self._found = found
@@ -91,7 +103,7 @@ class _Explained:
         Return the solution that is spoken of, with all that the node knows of it.
         """
         nodes = spine(node)
-        levels = self._levels(nodes)
+        levels = self._steps.levels(nodes)
         if levels[-1]:
             return self._way(nodes, levels, levels[-1][0] if sought is None else sought)
         empty = [k for k, level in enumerate(levels) if not level and (k == 0 or levels[k - 1])]
@@ -106,32 +118,6 @@ class _Explained:
                 self._step_fails(nodes[k], levels[k - 1])
         return nearest
 
-    # Solutions
-
-    def _levels(self, nodes: Sequence[Node]) -> list[list[Solution]]:
-        """Return the solutions after each step."""
-        levels = [self._kept(self._solutions.of(nodes[0]))]
-        for node in nodes[1:]:
-            levels.append(self._after(node, levels[-1]))
-        return levels
-
-    def _after(self, node: Node, before: Iterable[Solution]) -> list[Solution]:
-        """Return the solutions that a step makes of some."""
-        return self._kept(self._solutions.of(_upon(node, _written_out(before))))
-
-    def _kept(self, solutions: Iterable[Solution]) -> list[Solution]:
-        kept = []
-        for solution in solutions:
-            self._context.budget.hold(300 + 60 * len(solution))
-            kept.append(solution)
-        return kept
-
-    def _first(self, node: Node, seen: Solution | None = None) -> Solution | None:
-        return next(self._solutions.of(node, {} if seen is None else seen), None)
-
-    def _exists(self, asked: Exists, solution: Mapping[Variable, Term]) -> bool:
-        return self._first(asked.pattern, dict(solution.items())) is not None
-
     # The way to a solution
 
     def _way(
@@ -142,7 +128,7 @@ class _Explained:
         whole: Solution = reached
         is_inside = False
         for k in range(len(levels) - 1, 0, -1):
-            source = self._source(nodes[k], levels[k - 1], reached)
+            source = self._steps.source(nodes[k], levels[k - 1], reached)
             if source is None:
                 way.append((nodes[k], {}, reached))
                 break
@@ -157,21 +143,6 @@ class _Explained:
             self._step_holds(node, source, result)
         return whole
 
-    def _source(self, node: Node, before: list[Solution], result: Solution) -> Solution | None:
-        """Return what a step made a solution of; None for the group of no solution."""
-        if isinstance(node, Filter | Minus):
-            return result
-        if isinstance(node, Selection):
-            return next(each for each in before if _part(each, node.projection) == result)
-        for each in before:
-            if isinstance(node, Grouping):
-                keys = [variable for variable, _ in node.keys]
-                if not keys or _part(self._after(node, [each])[0], keys) == _part(result, keys):
-                    return each
-            elif each.items() <= result.items() and result in self._after(node, [each]):
-                return each
-        return None
-
     # What holds
 
     def _holds(self, node: Node, text: str, detail: str) -> None:
@@ -184,7 +155,7 @@ class _Explained:
                 reasons = (supported(each, solution, self._graph, show) for each in constraints_of(pattern))
                 self._found.held += reasons
             case Union(branches):
-                place = next(k for k, branch in enumerate(branches) if solution in self._solutions.of(branch))
+                place = next(k for k, branch in enumerate(branches) if solution in self._steps.of(branch))
                 answering = f"branch {place + 1} of {len(branches)} answers"
                 self._holds(leaf, self._text.brief(leaf), f"{answering}: {self._text.group(branches[place])}")
                 self.explain(branches[place], solution)
@@ -200,10 +171,11 @@ class _Explained:
             case Join(_, right):
                 self._join_holds(node, right, source, result)
             case LeftJoin(_, right, conditions):
-                found = Filter(Join(_written_out([source]), right), conditions)
+                found = Filter(Join(written_out([source]), right), conditions)
                 added = self._shown({v: term for v, term in result.items() if v not in source})
-                detail = "nothing is found" if self._first(found) is None else f"found: {added}" if added else "found"
-                self._holds(node, self._text.brief(node), detail)
+                told = f"found: {added}" if added else "found"
+                is_found = self._steps.first(found) is not None
+                self._holds(node, self._text.brief(node), told if is_found else "nothing is found")
             case Minus(_, right):
                 shared = self._shown(source, algebra.variables_in(right))
                 detail = f"nothing agrees with {shared}" if shared else "shares no variable, and takes nothing away"
@@ -223,9 +195,9 @@ class _Explained:
 
     def _join_holds(self, node: Join, right: Node, source: Solution, result: Solution) -> None:
         if isinstance(right, Basic | PathPattern | Unfolding):
-            self._leaf_holds(right, {**_part(result, algebra.variables_in(right))})
+            self._leaf_holds(right, {**part_of(result, algebra.variables_in(right))})
             return
-        joined = (each for each in self._solutions.of(right) if {**source, **each} == result and _agree(source, each))
+        joined = (each for each in self._steps.of(right) if {**source, **each} == result and agree(source, each))
         other = next(joined)
         if isinstance(right, Union | Values | Named):
             self._leaf_holds(right, other)
@@ -244,7 +216,7 @@ class _Explained:
 
     def _found_by(self, pattern: Node, solution: Solution) -> str:
         """Say what the pattern of an EXISTS finds for a solution."""
-        found = self._first(pattern, {v: term for v, term in solution.items() if isinstance(v, Variable)}) or {}
+        found = self._steps.first(pattern, {v: term for v, term in solution.items() if isinstance(v, Variable)}) or {}
         added = self._shown({v: term for v, term in found.items() if v not in solution})
         return f"found: {added}" if added else f"it is there{self._with(solution, pattern)}"
 
@@ -256,7 +228,7 @@ class _Explained:
     def _leaf_fails(self, leaf: Node) -> None:
         match leaf:
             case Basic(pattern):
-                self._found.add(Parts(pattern, self._graph, PART_STEPS).nearest(), self._graph, self._text.show)
+                self._basic_fails(pattern)
             case Union(branches):
                 self._fails(leaf, f"none of its {len(branches)} branches has a solution")
                 for branch in branches:
@@ -267,6 +239,12 @@ class _Explained:
                 self._fails(leaf, "has no row")
             case _:
                 self._fails(leaf, "nothing like this is found")
+
+    def _basic_fails(self, pattern: GraphPattern) -> None:
+        budget = self._steps.context.budget
+        parts = Parts(pattern, self._graph, min(PART_STEPS, budget.steps))
+        self._found.add(parts.nearest(), self._graph, self._text.show)
+        budget.spend(parts.spent)
 
     def _named_fails(self, leaf: Node, name: PatternTerm, pattern: Node) -> None:
         named = self._graph.named
@@ -281,11 +259,11 @@ class _Explained:
 
     def _inside(self, graph: EventGraph, pattern: Node, solution: Solution | None = None) -> None:
         """Explain a pattern inside of a named graph; the solution, if there is one, may bind the graph as well."""
-        inside = _Explained(graph, self._context, self._text, self._positions, self._found)
+        inside = _Explained(graph, self._steps.context, self._text, self._positions, self._found)
         sought = None
         if solution is not None:
             keys = algebra.variables_in(pattern)
-            sought = next(each for each in inside._solutions.of(pattern) if each == _part(solution, keys))
+            sought = next(each for each in inside._steps.of(pattern) if each == part_of(solution, keys))
         inside.explain(pattern, sought)
 
     def _only_failures(self, node: Node) -> None:
@@ -300,7 +278,7 @@ class _Explained:
             case Join(_, right):
                 self._join_fails(node, right, before)
             case Minus(_, right):
-                taken = self._shown(next(iter(self._taking(right, first))))
+                taken = self._shown(self._steps.taking(right, first))
                 which = f"each of {len(before)} solutions, for example" if others else "the only solution,"
                 self._fails(node, f"takes away {which} {self._shown(first)}: it finds {taken}")
             case Filter(_, (condition,)):
@@ -312,7 +290,7 @@ class _Explained:
             case Selection(limit=0):
                 self._fails(node, "lets no solution pass")
             case Selection():
-                count = len(self._after(replace(node, offset=0, limit=None, order=()), before))
+                count = len(self._steps.after(replace(node, offset=0, limit=None, order=()), before))
                 self._fails(node, f"there {'is' if count == 1 else 'are'} only {_many(count, 'solution')}")
             case _:
                 self._fails(node, f"leaves none of {_many(len(before), 'solution')}")
@@ -328,7 +306,7 @@ class _Explained:
             case Unfolding(term):
                 self._fails(node, f"{self._shown(first, {term}) or 'the term'} is not like this{nor}")
             case _:
-                other = self._first(right)
+                other = self._steps.first(right)
                 if other is None and isinstance(right, Union | Named):
                     self._leaf_fails(right)
                 elif other is None:
@@ -337,18 +315,11 @@ class _Explained:
                     shared = self._shown(first, other.keys())
                     self._fails(node, f"nothing agrees with {shared}{nor}; it finds {self._shown(other)}")
 
-    def _taking(self, right: Node, solution: Solution) -> Iterator[Solution]:
-        """Yield what MINUS finds that takes a solution away."""
-        seen = solution if isinstance(right, Basic | PathPattern | Unfolding) else {}
-        for other in self._solutions.of(right, seen):
-            if not solution.keys().isdisjoint(other) and _agree(solution, other):
-                yield other
-
     def _condition_fails(self, condition: Condition, solution: Solution) -> str:
         asked = exists_in(condition.expression)
         if asked is None:
             binding = variables_in(solution)
-            failure = explain_failure(condition.expression, binding, self._context, self._text.words)
+            failure = explain_failure(condition.expression, binding, self._steps.context, self._text.words)
             return shortened(failure or "does not hold")
         pattern, is_negated = asked
         return self._found_by(pattern, solution) if is_negated else f"nothing is found{self._with(solution, pattern)}"
@@ -376,38 +347,8 @@ class _Explained:
 
     def _span(self, node: Node) -> Span | None:
         """Return where a step stands in the text: at its first part whose place is known."""
-        own = node if below(node) is None else _upon(node, Values((), ()))
+        own = node if below(node) is None else upon(node, Values((), ()))
         return next((self._positions[id(part)] for part in parts_of(own) if id(part) in self._positions), None)
-
-
-def _upon(node: Node, given: Values) -> Node:
-    """Return a step of the spine with other solutions below it."""
-    match node:
-        case Join() | LeftJoin() | Minus():
-            return replace(node, left=given)
-        case Filter() | Grouping() | Selection():
-            return replace(node, pattern=given)
-        case Extend():
-            found: Node = given
-            for each in extensions(node):
-                found = replace(each, pattern=found)
-            return found
-    raise AssertionError(node)
-
-
-def _written_out(solutions: Iterable[Solution]) -> Values:
-    """Return solutions as a pattern that has just these. Blank nodes of patterns are among their keys."""
-    rows = list(solutions)
-    keys = tuple(dict.fromkeys(key for row in rows for key in row))
-    return Values(keys, tuple(tuple(row.get(key) for key in keys) for row in rows))  # type: ignore[arg-type]
-
-
-def _part(solution: Solution, keys: Iterable[PatternTerm]) -> Solution:
-    return {key: solution[key] for key in keys if key in solution}
-
-
-def _agree(one: Solution, other: Solution) -> bool:
-    return all(other.get(key, term) == term for key, term in one.items())
 
 
 def _many(count: int, what: str) -> str:

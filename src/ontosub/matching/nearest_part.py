@@ -42,13 +42,17 @@ class Part:
 
 
 class Parts:
-    """The parts of one pattern that match. The whole may cost what deciding it did; smaller ones share the budget."""
+    """The parts of one pattern that match. The whole may cost what deciding it did; smaller ones share the budget.
+
+    `spent` is how many steps the searches for smaller ones have taken.
+    """
 
     def __init__(self, pattern: GraphPattern, graph: EventGraph, steps: int) -> None:
         self._pattern = pattern
         self._graph = graph
         self._constraints = constraints_of(pattern)
         self._share = max(steps // (2 * len(self._constraints) + 1), len(graph.triples))
+        self.spent = 0
 
     def whole(self, start: Mu = NOTHING) -> Part | None:
         """Return the whole, under a mapping that agrees with the start, if it is found."""
@@ -94,4 +98,8 @@ class Parts:
         return None
 
     def _search(self, kept: Sequence[Constraint]) -> Mu | None:
-        return next(mappings(restricted(self._pattern, kept), self._graph, Context(Budget(steps=self._share))), None)
+        budget = Budget(steps=self._share)
+        try:
+            return next(mappings(restricted(self._pattern, kept), self._graph, Context(budget)), None)
+        finally:
+            self.spent += self._share - budget.steps

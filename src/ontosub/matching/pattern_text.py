@@ -1,7 +1,6 @@
 """The algebra of a query in words, for people: short, and near to what the subscriber wrote.
 
-A node's *spine* leads from its innermost pattern outwards, one step for each operator. `PatternText.step` writes one
-step, `PatternText.group` all of them.
+`PatternText.step` writes one step of a node's spine (`query_spine`), `PatternText.group` all of them.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from ontosub.matching.query_spine import exists_in, extensions, is_having, spine
 from ontosub.matching.showing import Show
 from ontosub.model.algebra import (
     Aggregation,
@@ -35,7 +35,7 @@ from ontosub.model.algebra import (
     Values,
     parts_of,
 )
-from ontosub.model.expression import Call, Exists, Expression, Function
+from ontosub.model.expression import Expression
 from ontosub.model.pattern import Filter as Condition
 from ontosub.model.pattern import GraphPattern
 from ontosub.model.terms import Literal, NamedNode, Term, Variable
@@ -45,59 +45,6 @@ TEXT_MAX = 200
 """How long the text of a step may be: what is longer is cut."""
 
 _ROWS_SHOWN = 3
-
-
-def below(node: Node) -> Node | None:
-    """Return the next node of the spine inwards. What is computed in a row (BIND, SELECT … AS) is one step."""
-    match node:
-        case Join(left, _) | LeftJoin(left, _) | Minus(left, _):
-            return left
-        case Filter(pattern, _) | Grouping(pattern, _, _) | Selection(pattern):
-            return pattern
-        case Extend():
-            inner: Node = node
-            while isinstance(inner, Extend):
-                inner = inner.pattern
-            return inner
-    return None
-
-
-def spine(node: Node) -> list[Node]:
-    """Return the nodes from the innermost pattern to this one; a filter for each condition, all of them the same."""
-    found: list[Node] = []
-    next_: Node | None = node
-    while next_ is not None:
-        if isinstance(next_, Filter) and len(next_.conditions) > 1:
-            *first, last = next_.conditions
-            next_ = Filter(Filter(next_.pattern, tuple(first)), (last,))
-        found.append(next_)
-        next_ = below(next_)
-    return found[::-1]
-
-
-def extensions(node: Extend) -> list[Extend]:
-    """Return what is computed in one step, first to last."""
-    found: list[Extend] = []
-    inner: Node = node
-    while isinstance(inner, Extend):
-        found.append(inner)
-        inner = inner.pattern
-    return found[::-1]
-
-
-def is_having(node: Filter) -> bool:
-    """Say whether a filter is one of groups."""
-    inner: Node = node
-    while isinstance(inner, Filter):
-        inner = inner.pattern
-    return isinstance(inner, Grouping)
-
-
-def exists_in(condition: Expression) -> tuple[Node, bool] | None:
-    """Return the pattern of a condition that is EXISTS or NOT EXISTS, and whether it is negated."""
-    is_negated = isinstance(condition, Call) and condition.function is Function.NOT
-    inner = condition.arguments[0] if isinstance(condition, Call) and is_negated else condition
-    return (inner.pattern, is_negated) if isinstance(inner, Exists) else None
 
 
 @dataclass(frozen=True, slots=True)

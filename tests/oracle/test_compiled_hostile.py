@@ -18,11 +18,10 @@ import pyoxigraph
 import pytest
 from pyoxigraph import RdfFormat
 
-from ontosub.matching import evaluation
+from ontosub.matching import naive as naive_algorithm
 from ontosub.matching.batch import Batch
 from ontosub.matching.compiled import mappings as compiled_mappings
 from ontosub.matching.compiled.algorithm import Compiled
-from ontosub.matching.definition import mappings
 from ontosub.matching.naive import Naive
 from ontosub.model import Arc, Event, Filter, GraphPattern, Ontology, Subscription, Vertex
 from ontosub.model.expression import Call, Expression, Function
@@ -41,6 +40,7 @@ from ontosub.model.terms import (
     Variable,
 )
 from ontosub.semantics import Entailment, EventGraph
+from ontosub.semantics.budget import Budget
 
 # One worker compiles the kernels for all of these tests.
 pytestmark = pytest.mark.xdist_group("compiled")
@@ -398,7 +398,7 @@ def crowd_of(seed: int, size: int, directory: Path) -> int:
 
 @pytest.fixture
 def short_searches(monkeypatch):
-    monkeypatch.setattr(evaluation, "mappings", partial(mappings, budget=STEPS_MAX))
+    monkeypatch.setattr(naive_algorithm, "Budget", partial(Budget, STEPS_MAX))
 
 
 @pytest.mark.usefixtures("short_searches")
@@ -723,9 +723,9 @@ class TestHostileFilters:
         decided = Counter()
         real = compiled_mappings.holds
 
-        def counting(expression, binding):
+        def counting(expression, binding, context):
             decided["times"] += 1
-            return real(expression, binding)
+            return real(expression, binding, context)
 
         monkeypatch.setattr(compiled_mappings, "holds", counting)
         lists = tuple(Filter(Call(Function.IN, (Variable(f"x{i}"), *map(named, range(4))))) for i in range(6))

@@ -8,10 +8,10 @@ is parsed with *slots* in their places; the algebra of each other one is that of
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyoxigraph
 
@@ -21,16 +21,20 @@ from ontosub.model.algebra import Query
 from ontosub.model.errors import InputError, Span
 from ontosub.model.terms import TYPE, Literal, NamedNode, Term, Triple
 
-FORMS_MAX = 1_000
+FORMS_MAX = 4_000_000
 TEXT_MAX = 10_000
-"""How many forms are remembered, and up to which length a residual is looked at as one of a form."""
+"""How many characters the forms that are remembered have together, and how many a residual of a form has at most."""
 
 _MARK = "ontosub-slot-"
 _CONSTANT = re.compile(r'<([^<> ]+)>(?!\()|"(?:[^"\\]|\\.)*+"(?:@[A-Za-z0-9-]++|\^\^<[^<> ]++>)?')
 _SHAPING = re.compile(rf"BASE|SEPARATOR|REGEX|REPLACE|{_MARK}")
 """What makes a constant part of the form: it is then read in full."""
 
-_forms: dict[str, Query | None] = {}
+Filling: TypeAlias = Callable[[Mapping[Term, Term]], Any]
+"""Makes a node of a form with terms in place of its slots."""
+
+_forms: dict[str, Filling | None] = {}
+_remembered = 0
 
 
 def query_of(text: str) -> Query:
@@ -45,11 +49,10 @@ def query_of(text: str) -> Query:
     form = _CONSTANT.sub(lambda match: _slot(match, slots), text)
     if form not in _forms:
         _remember(form)
-    known = _forms[form]
-    if known is None:
+    filling = _forms[form]
+    if filling is None:
         return translate(parse_query(text))
-    terms = {_term(slot): _term(constant) for constant, slot in slots.items()}
-    query: Query = _filled(known, terms)
+    query: Query = filling({_term(slot): _term(constant) for constant, slot in slots.items()})
     return query
 
 
@@ -64,12 +67,18 @@ def _slot(match: re.Match[str], slots: dict[str, str]) -> str:
 
 
 def _remember(form: str) -> None:
-    if len(_forms) >= FORMS_MAX:
-        _forms.pop(next(iter(_forms)), None)
+    global _remembered
+    _remembered += len(form)
+    while _remembered > FORMS_MAX and _forms:
+        oldest = next(iter(_forms))
+        _forms.pop(oldest, None)
+        _remembered -= len(oldest)
     try:
-        _forms[form] = translate(parse_query(form))
+        query = translate(parse_query(form))
     except InputError:
         _forms[form] = None  # a slot cannot stand everywhere
+    else:
+        _forms[form] = _filling(query) or (lambda terms: query)
 
 
 @lru_cache(maxsize=65_536)
@@ -82,24 +91,28 @@ def _term(text: str) -> Term:
     return quad.object
 
 
-def _filled(node: Any, terms: Mapping[Term, Term]) -> Any:
-    """Return the node with other terms in place of some; what has none of them stays the same object."""
+def _filling(node: Any) -> Filling | None:
+    """Return what fills in the slots of a node; None if it has none, so that it stays the same object."""
     if isinstance(node, NamedNode | Literal):
-        return terms.get(node, node)
-    if isinstance(node, tuple):
-        parts = tuple([_filled(part, terms) for part in node])
-        return parts if any(new is not old for new, old in zip(parts, node, strict=True)) else node
-    if isinstance(node, frozenset):
-        return frozenset(_filled(part, terms) for part in node)
-    if isinstance(node, Triple):
-        return Triple(*(_filled(part, terms) for part in (node.subject, node.predicate, node.object)))
-    kind: type = type(node)
-    names = _names(kind)
-    if not names:
-        return node
-    old = [getattr(node, name) for name in names]
-    new = [_filled(part, terms) for part in old]
-    return type(node)(*new) if any(one is not other for one, other in zip(new, old, strict=True)) else node
+        return (lambda terms: terms.get(node, node)) if _MARK in node.value else None
+    kind: Any = type(node)
+    if isinstance(node, tuple | frozenset):
+        return _filling_parts([*node], kind)
+    names = ("subject", "predicate", "object") if isinstance(node, Triple) else _names(kind)
+    return _filling_parts([getattr(node, name) for name in names], lambda parts: kind(*parts))
+
+
+def _filling_parts(parts: list[Any], make: Callable[[list[Any]], Any]) -> Filling | None:
+    """Return what fills in the slots of parts, and makes a node of them."""
+    fillings = [(place, filling) for place, part in enumerate(parts) if (filling := _filling(part)) is not None]
+
+    def filled(terms: Mapping[Term, Term]) -> Any:
+        new = parts[:]
+        for place, filling in fillings:
+            new[place] = filling(terms)
+        return make(new)
+
+    return filled if fillings else None
 
 
 @cache

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 
 from ontosub.bench.workload import PAYLOAD_FORMAT, Published
-from ontosub.bench.workloads import WORKLOADS, lubm
+from ontosub.bench.workloads import WORKLOADS
 from ontosub.matching import Matcher
 from ontosub.matching.compiled.rehearsal import rehearse
 from ontosub.matching.kernel_cache import kernels
@@ -28,8 +28,9 @@ def compiled() -> set[tuple[str, str]]:
 
 
 def play(name: str, directory: Path) -> None:
-    generate = partial(lubm.generate, triples=500) if name == "lubm" else WORKLOADS[name].generate
-    workload = generate(SUBSCRIPTIONS, 2, 1)
+    generate = WORKLOADS[name].generate
+    small = partial(generate, triples=500) if name.startswith("lubm") else generate
+    workload = small(SUBSCRIPTIONS, 2, 1)
     matcher = Matcher(workload.ontology, "compiled")
     for number, subscription in enumerate(workload.subscriptions):
         matcher.subscribe(subscription)

@@ -135,6 +135,8 @@ class TestOperators:
             ("SELECT ?x { { ?x :age 7 } UNION { ?x :age 8 BIND(1 AS ?k) } FILTER(BOUND(?k)) }", ["x=c"]),
             ("SELECT ?x ?v { ?x :age ?n } VALUES (?x ?v) { (:a 1) (UNDEF 2) }", [
                 'v="1"^integer x=a', 'v="2"^integer x=a', 'v="2"^integer x=b', 'v="2"^integer x=c']),
+            # EXISTS sees what its own group binds, not what the group stands beside.
+            ("SELECT ?x { ?x :age ?n { ?x :knows ?y FILTER EXISTS { ?y :age ?n } } FILTER(?n = 9) }", ["x=b"]),
             ("SELECT ?x { ?x :age ?n BIND(?n / 0 AS ?e) FILTER(!BOUND(?e)) }", ["x=a", "x=b", "x=c"]),
             ("SELECT (COUNT(*) AS ?n) { ?x :age 99 }", ['n="0"^integer']),
             ("SELECT ?x (COUNT(*) AS ?n) { ?x :age 99 } GROUP BY ?x", []),

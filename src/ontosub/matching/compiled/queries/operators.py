@@ -57,14 +57,20 @@ def continues(node: Node, outer: frozenset[PatternTerm]) -> bool:
             return True
         case Join(left, right):
             return continues(left, outer) and continues(right, outer | variables_in(left))
-        case LeftJoin(left, right):
+        case LeftJoin(left, right, conditions):
             sides = continues(left, outer) and continues(right, outer | variables_in(left))
-            return sides and inner <= certain_in(left)
+            return sides and inner | (_seen_by_exists(conditions) & outer) <= certain_in(left)
         case Union(branches):
             return all(continues(branch, outer) for branch in branches)
-        case Filter(pattern) | Extend(pattern):
-            return continues(pattern, outer) and inner <= certain_in(pattern)
+        case Filter(pattern, said) | Extend(pattern, _, said):
+            return continues(pattern, outer) and inner | (_seen_by_exists(said) & outer) <= certain_in(pattern)
     return False
+
+
+def _seen_by_exists(said: object) -> frozenset[PatternTerm]:
+    """Return the variables that patterns of EXISTS mention: each sees what the row binds of them."""
+    patterns = [part for part in parts_of(said) if isinstance(part, Exists)]
+    return frozenset(part for each in patterns for part in parts_of(each) if isinstance(part, Variable))
 
 
 def certain_in(node: Node) -> frozenset[PatternTerm]:

@@ -17,6 +17,7 @@ from ontosub.matching.compiled.index.costs import leaves
 from ontosub.matching.compiled.index.layout import CLASS, ENDS, HOW, KIND_MASK, PARENT, PROPERTY, SOURCE_MASK
 from ontosub.matching.compiled.index.part import ROWS_MAX, Part
 from ontosub.matching.compiled.index.plan import ANY, FORWARD
+from ontosub.model import expression
 from ontosub.semantics import budget
 
 PAGE = (Path(__file__).parents[2] / "docs" / "INDEX.md").read_text(encoding="utf-8")
@@ -138,7 +139,7 @@ def test_every_column_of_the_costs_is_described():
         index.MERGED_AT_ONCE,
         index.PARTS_MAX,
         limits.SIZE_MAX,
-        limits.DEPTH_MAX,
+        expression.DEPTH_MAX,
         entail.ARCS_MAX,
         literals.DIGITS_MAX,
     ],

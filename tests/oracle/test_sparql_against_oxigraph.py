@@ -42,8 +42,9 @@ FORMS = [
     "SELECT (COUNT(*) AS ?n) { ?a :p3 ?c }",
     "SELECT (SUM(?v) AS ?n) (MIN(?v) AS ?low) (MAX(?v) AS ?high) { ?a :p0 ?v FILTER(isNumeric(?v)) }",
     "SELECT ?a { { SELECT DISTINCT ?a { ?a :p0 ?c } } ?a a ?d }",
-    "SELECT ?a ?c { ?a ?p ?c } ORDER BY DESC(?a) ?c ?p LIMIT 3",
-    "SELECT ?a ?c { ?a ?p ?c } ORDER BY ?a ?c ?p OFFSET 2",
+    # Of IRIs alone: SPARQL leaves open in which order literals of different kinds come.
+    "SELECT ?c ?p { ?a ?p ?c FILTER(isIRI(?c)) } ORDER BY DESC(?c) ?p LIMIT 3",
+    "SELECT ?c ?p { ?a ?p ?c FILTER(isIRI(?c)) } ORDER BY ?c DESC(?p) OFFSET 2",
     "ASK { ?a :p0 ?b . ?b :p1 ?c }",
     "ASK { { ?a :p0 :i0 } UNION { ?a :p1 :i1 } }",
     "CONSTRUCT { ?c :p9 ?a } { ?a :p0 ?c FILTER(!isLiteral(?c)) }",

@@ -153,9 +153,7 @@ class _Translation:
             aggregations.append(Aggregation(variable, each.name, argument, each.distinct, each.separator))
             return variable
 
-        found = express_all(expression, self.pattern, aggregate, base=self._base)
-        assert found is not None  # noqa: S101 - functions that are not known are refused before
-        return found
+        return express_all(expression, self.pattern, aggregate, base=self._base)
 
     def pattern(self, pattern: syntax.Pattern) -> Node:
         """Return the algebra of a group or of a sub-select."""

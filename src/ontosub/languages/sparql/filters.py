@@ -59,20 +59,17 @@ def express_all(
     pattern_of: Callable[[Pattern], Any],
     aggregate: Callable[[Aggregate], Variable],
     base: str | None = None,
-) -> model.Expression | None:
-    """Return the expression, or None when it calls a function that is not known: one with an IRI that is no cast.
+) -> model.Expression:
+    """Return the expression, whatever is in it.
 
     `pattern_of` gives what the pattern of an EXISTS becomes, `aggregate` the variable that an aggregate is bound to.
     `base` is what relative IRIs are resolved against.
     """
-    try:
-        return _Translation(base, pattern_of, aggregate).expression(expression)
-    except _Inexpressible:
-        return None
+    return _Translation(base, pattern_of, aggregate).expression(expression)
 
 
 class _Inexpressible(Exception):
-    """Raised for what has no counterpart."""
+    """Raised for what a core cannot say."""
 
 
 def _inexpressible(node: object) -> Any:
@@ -80,7 +77,7 @@ def _inexpressible(node: object) -> Any:
 
 
 class _Translation:
-    """Translates expressions; raises _Inexpressible."""
+    """Translates expressions that were read, whose functions are therefore known."""
 
     def __init__(
         self, base: str | None, pattern_of: Callable[[Pattern], Any], aggregate: Callable[[Aggregate], Variable]
@@ -97,15 +94,14 @@ class _Translation:
                 return self._call(operator, operands, span)
             case Builtin(name, arguments, span):
                 return self._call(name, arguments, span)
-            case FunctionCall(function, (argument,), _, span) if function.value in model.CASTS:
-                return self._call(function.value, (argument,), span)
+            case FunctionCall(function, arguments, _, span):
+                return self._call(function.value, arguments, span)
             case Exists(pattern, negated, span):
                 exists = model.Exists(self._pattern_of(pattern), span)
                 return model.Call(model.Function.NOT, (exists,), span) if negated else exists
             case Aggregate():
                 return self._aggregate(expression)
-            case _:
-                raise _Inexpressible
+        raise AssertionError(expression)
 
     def _call(self, name: str, operands: tuple[Expression, ...], span: Span | None) -> model.Expression:
         function = _FUNCTIONS.get(name)

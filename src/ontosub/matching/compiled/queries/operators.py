@@ -221,11 +221,12 @@ class Operators:
             case Call(Function.NOT, (Exists() as asked,)):
                 exists = self._finder(asked, around)
                 return lambda run, row: not exists(run, row)
-        return self._evaluated(expression, terms).holds
+        return self.evaluated(expression, terms).holds
 
-    def _evaluated(
+    def evaluated(
         self, expression: Expression, terms: frozenset[PatternTerm], computed: frozenset[Variable] = frozenset()
     ) -> Evaluated:
+        """Return an expression over rows that may bind some terms, the `computed` ones since they were found."""
         return Evaluated(expression, self._scope, terms | self._around, self._finder, computed)
 
     def _finder(self, asked: Exists, around: frozenset[PatternTerm]) -> Finder:
@@ -265,7 +266,7 @@ class Operators:
 
     def _extend(self, node: Extend, bound: frozenset[PatternTerm]) -> Operator:
         rows_of = self.of(node.pattern, bound)
-        value = self._evaluated(node.expression, variables_in(node.pattern), extended_in(node.pattern))
+        value = self.evaluated(node.expression, variables_in(node.pattern), extended_in(node.pattern))
         end = self._scope.end(node.variable)
 
         def extend(run: Run, row: Row) -> Iterator[Row]:
@@ -310,7 +311,7 @@ class Operators:
     def _grouping(self, node: Grouping) -> Operator:
         terms = variables_in(node.pattern)
         rows_of = self.of(node.pattern)
-        keys = [(self._scope.place(variable), self._evaluated(each, terms)) for variable, each in node.keys]
+        keys = [(self._scope.place(variable), self.evaluated(each, terms)) for variable, each in node.keys]
         aggregates = [(self._scope.place(each.variable), self._aggregate(each, terms)) for each in node.aggregations]
 
         def groups(run: Run, row: Row) -> Iterator[Row]:
@@ -333,7 +334,7 @@ class Operators:
         if each.argument is None:
             places = self._scope.places(term for term in terms if isinstance(term, Variable))
             return lambda run, rows: run.terms.number_of(Literal(_count(rows, places, each.distinct)))
-        value = self._evaluated(each.argument, terms)
+        value = self.evaluated(each.argument, terms)
 
         def aggregated(run: Run, rows: list[Row]) -> int:
             numbers: Sequence[int] = [value.number(run, row) for row in rows]
@@ -444,7 +445,7 @@ def selection(node: Selection, scope: Scope, core: Core | None = None) -> Callab
     terms = variables_in(node.pattern)
     places = scope.places(node.projection)
     picked, last = _picker(places), None if node.limit is None else node.offset + node.limit
-    keys = [(operators._evaluated(key.expression, terms), key.descending) for key in node.order]
+    keys = [(operators.evaluated(key.expression, terms), key.descending) for key in node.order]
 
     def in_order(run: Run, rows: Iterable[Row]) -> list[Row]:
         """Return the rows in order. A later sort keeps the order of an earlier one where it sees ties."""
@@ -479,7 +480,7 @@ def _once(run: Run, answers: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, .
     found: set[Any] = set()
     for answer in answers:
         if answer not in found:
-            run.hold([*answer])
+            run.hold(answer)
             found.add(answer)
             yield answer
 

@@ -34,7 +34,7 @@ def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> 
     properties = {arc.property for arc in pattern.arcs if isinstance(arc.property, Variable)}
     waiting = list(pattern.arcs)
     while waiting:
-        arc = min(waiting, key=lambda each: _rank(each, known, classes))
+        arc = min(waiting, key=lambda each: _rank(each, known))
         if not _is_anchored(arc, known) and (narrow := _narrowest(waiting, known, classes)) is not None:
             # Where no arc has a known end, the members of a class are fewer than the arcs of a property.
             steps.append(_vertex(scope.end(narrow), classes.pop(narrow)))
@@ -100,7 +100,7 @@ def _is_anchored(arc: Arc, known: set[PatternTerm]) -> bool:
     return arc.subject in known or arc.object in known
 
 
-def _rank(arc: Arc, known: set[PatternTerm], classes: dict[PatternTerm, list[NamedNode]]) -> tuple[int, ...]:
+def _rank(arc: Arc, known: set[PatternTerm]) -> tuple[int, ...]:
     """Return how soon an arc is looked up: those with known ends first, then those whose property is known."""
     return -((arc.subject in known) + (arc.object in known)), isinstance(arc.property, Variable)
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # it exports these without saying so
     AdminClient,
     ConfigResource,
+    DescribeClusterResult,
     NewTopic,
     ResourceType,
     TopicDescription,
 )
 
 from ontosub.model.errors import OntosubError, Unavailable, UsageError
+
+T = TypeVar("T")
 
 SILENT: Mapping[str, Any] = {"log_level": 0}
 """Faults are told by exceptions; librdkafka's own lines on stderr would come on top."""
@@ -44,6 +48,16 @@ _OPTIONS = {
     KafkaError.MSG_SIZE_TOO_LARGE: "topic",
 }
 """Faults that do not go away by themselves, and the option that they are about."""
+
+_REFUSED = (
+    KafkaError._AUTHENTICATION,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError.UNSUPPORTED_SASL_MECHANISM,
+)
+"""A login is refused: librdkafka notes it, and tries again until the time of a question is over."""
+
+LOOK_SECONDS = 0.1
+"""How often a question that waits for its answer looks whether the login is refused."""
 
 
 def fault(error: KafkaError, servers: str, *, topic: str = "topic") -> OntosubError:
@@ -81,13 +95,18 @@ class Cluster:
 
     def id(self) -> str:
         """Return the name that the cluster has given itself."""
-        self.topics()  # tells what is wrong where the other only tells nothing
-        return str(self._admin.cluster_id(timeout=self._timeout))
+        described: Future[DescribeClusterResult] = self._admin.describe_cluster(request_timeout=self._timeout)
+        try:
+            return str(self._answer(described).cluster_id)
+        except KafkaException as error:
+            raise self._fault(error, "topic") from error
 
     def topics(self) -> list[str]:
         """Return the names of all topics."""
+        deadline = time.monotonic() + self._timeout
+        self.id()  # notices a refused login, which list_topics does not before its time is over
         try:
-            return sorted(self._admin.list_topics(timeout=self._timeout).topics)
+            return sorted(self._admin.list_topics(timeout=max(LOOK_SECONDS, deadline - time.monotonic())).topics)
         except KafkaException as error:
             raise self._fault(error, "topic") from error
 
@@ -95,7 +114,7 @@ class Cluster:
         """Return how many partitions a topic has; None if there is no such topic. Nobody is led to make one."""
         asked = self._admin.describe_topics(TopicCollection([topic]), request_timeout=self._timeout)
         try:
-            found: TopicDescription = asked[topic].result()
+            found: TopicDescription = self._answer(asked[topic])
         except KafkaException as error:
             if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return None
@@ -107,7 +126,7 @@ class Cluster:
         resource = ConfigResource(ResourceType.TOPIC, topic)
         asked = self._admin.describe_configs([resource], request_timeout=self._timeout)
         try:
-            entries = asked[resource].result()
+            entries = self._answer(asked[resource])
         except KafkaException as error:
             if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 return {}
@@ -119,10 +138,22 @@ class Cluster:
         new = NewTopic(topic, num_partitions=1, replication_factor=-1, config=dict(config))
         made: Future[None] = self._admin.create_topics([new], request_timeout=self._timeout)[topic]
         try:
-            made.result()
+            self._answer(made)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise self._fault(error, option) from error
+
+    def _answer(self, asked: Future[T]) -> T:
+        """Return the answer to a question. Raises KafkaException at once when every broker refuses the login."""
+        while True:
+            try:
+                return asked.result(timeout=LOOK_SECONDS)
+            except TimeoutError:
+                self._admin.poll(0)
+            noted = {note.code(): note for note in self._noted}
+            refused = [noted[code] for code in _REFUSED if code in noted]
+            if refused and KafkaError._ALL_BROKERS_DOWN in noted:
+                raise KafkaException(refused[0])
 
     def _fault(self, error: KafkaException, topic: str) -> OntosubError:
         """Return the fault behind an error: a login that fails, for one, shows as brokers that do not answer."""

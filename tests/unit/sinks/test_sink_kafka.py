@@ -403,8 +403,9 @@ def test_a_login(broker, topic, tmp_path):
     sink.open()
     sink.deliver(delivery(tmp_path, matches(3, "b0-")))
     assert told(broker, topic) == expected(b0=3)
-    with pytest.raises(UsageError, match=r"option options: .*[Aa]uthentication"):
-        KafkaSink(broker.login_address, topic, timeout=60, options={**LOGIN, "sasl.password": "wrong"}).open()
+    wrong = {**LOGIN, "sasl.password": "wrong"}
+    with pytest.raises(UsageError, match=r"option options: .*[Aa]uthentication"):  # long before the timeout
+        KafkaSink(broker.login_address, topic, timeout=3600, options=wrong).open()
 
 
 def test_topics_that_will_not_do(broker, topic):

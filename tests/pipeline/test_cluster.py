@@ -29,12 +29,15 @@ def workers(cluster):
         cluster.kill(worker)
 
 
-@pytest.mark.parametrize(("count", "kills"), [(4_000, 2), pytest.param(40_000, 10, marks=full)])
-def test_a_pipeline_whose_workers_are_killed(tmp_path, cluster, workers, count, kills):
+@pytest.mark.parametrize(
+    ("count", "batches", "kills"),
+    [(1_200, 12, 1), pytest.param(4_000, 20, 2, marks=full), pytest.param(40_000, 20, 10, marks=full)],
+)
+def test_a_pipeline_whose_workers_are_killed(tmp_path, cluster, workers, count, batches, kills):
     """It goes on with the one that is left, and with one that comes later."""
     random = Random(count)
     settings = {"spark.executor.memory": "512m"}
-    pipeline = Pipeline(tmp_path, max_events=count // 20, options={"master": cluster.address}, spark=settings)
+    pipeline = Pipeline(tmp_path, max_events=count // batches, options={"master": cluster.address}, spark=settings)
     pipeline.publish(count)
     with pipeline.running() as run:
         run.until(lambda: cluster.cores() == 2)

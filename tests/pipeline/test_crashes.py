@@ -43,10 +43,13 @@ def points(count: int, kills: int, random: Random) -> list[int]:
     return sorted(random.randrange(len(expected(count))) for _ in range(kills))
 
 
-@pytest.mark.parametrize(("count", "kills"), [(4_000, 2), pytest.param(50_000, 10, marks=full)])
-def test_killed_at_random_points(tmp_path, count, kills):
+@pytest.mark.parametrize(
+    ("count", "batches", "kills"),
+    [(1_200, 12, 1), pytest.param(4_000, 40, 2, marks=full), pytest.param(50_000, 40, 10, marks=full)],
+)
+def test_killed_at_random_points(tmp_path, count, batches, kills):
     random = Random(count)
-    pipeline = Pipeline(tmp_path, max_events=count // 40)
+    pipeline = Pipeline(tmp_path, max_events=count // batches)
     pipeline.publish(count)
     for point in points(count, kills, random):
         with pipeline.running() as run:

@@ -45,7 +45,7 @@ def points(count: int, kills: int, random: Random) -> list[int]:
 
 @pytest.mark.parametrize(
     ("count", "batches", "kills"),
-    [(1_200, 12, 1), pytest.param(4_000, 40, 2, marks=full), pytest.param(50_000, 40, 10, marks=full)],
+    [(1_200, 8, 1), pytest.param(4_000, 40, 2, marks=full), pytest.param(50_000, 40, 10, marks=full)],
 )
 def test_killed_at_random_points(tmp_path, count, batches, kills):
     random = Random(count)

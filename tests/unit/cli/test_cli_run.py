@@ -58,16 +58,29 @@ class TestRefused:
         assert "source: a whole number" in refused(folder / "p.toml")
 
 
+def run(example: str, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    config = EXAMPLES / example / "pipeline.toml"
+    command = [sys.executable, "-m", "ontosub", "run", str(config), *map(str, arguments)]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=280, check=False)
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory) -> Path:
+    """Return where the kernels of `done` are kept: none is there when it begins."""
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture(scope="module")
+def done(kernels, tmp_path_factory) -> subprocess.CompletedProcess[str]:
+    """Return a run of the example that has ended."""
+    state = tmp_path_factory.mktemp("run") / "state"
+    return run("auction", "--once", "--state", state, NUMBA_CACHE_DIR=str(kernels))
+
+
 @pytest.mark.xdist_group("spark")
 class TestExample:
-    def run(self, *arguments: object, example: str = "auction", **variables: str) -> subprocess.CompletedProcess[str]:
-        config = EXAMPLES / example / "pipeline.toml"
-        command = [sys.executable, "-m", "ontosub", "run", str(config), *map(str, arguments)]
-        environment = {**os.environ, **variables}
-        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=280, check=False)
-
-    def test_runs(self, tmp_path):
-        done = self.run("--once", "--state", tmp_path / "state")
+    def test_runs(self, done):
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert "bargains: event lot 17 matches" in lines
@@ -76,16 +89,23 @@ class TestExample:
         assert "12 matches, 0 rejects" in done.stderr
         assert "Traceback" not in done.stderr, done.stderr
 
-    def test_needs_no_kernels_to_begin(self, tmp_path):
-        done = self.run("--once", "--state", tmp_path / "state", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    def test_needs_no_kernels_to_begin(self, done, kernels):
         assert done.returncode == 0, done.stderr
-        assert sum(line.endswith(" matches") for line in done.stdout.splitlines()) == 12
         assert done.stderr.count("note: compiling the matching kernels, once for this machine …") == 1
-        compiled = {path.name.partition("-")[0] for path in (tmp_path / "cache").rglob("*.nbi")}
+        compiled = {path.name.partition("-")[0] for path in kernels.rglob("*.nbi")}
         assert "walk.walk" not in compiled, "the process that compiles is far from done"
 
+    @pytest.mark.full
+    def test_runs_with_kernels(self, tmp_path):
+        done = run("auction", "--once", "--state", tmp_path / "state")
+        assert done.returncode == 0, done.stderr
+        assert sum(line.endswith(" matches") for line in done.stdout.splitlines()) == 12
+        assert "12 matches, 0 rejects" in done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+
+    @pytest.mark.full
     def test_backtest(self, tmp_path):
-        done = self.run("--backtest", "--samples", 1, "--json", "--state", tmp_path / "state")
+        done = run("auction", "--backtest", "--samples", 1, "--json", "--state", tmp_path / "state")
         assert done.returncode == 0, done.stderr
         fired = {row["subscription"]: row["events"] for row in map(json.loads, done.stdout.splitlines())}
         assert fired["made-in-usa"] == 4
@@ -93,8 +113,9 @@ class TestExample:
         assert not (tmp_path / "state").exists()
 
     def test_backtest_with_a_composite(self, tmp_path):
-        done = self.run("--backtest", "--samples", 1, "--json", "--state", tmp_path / "state", example="sensors")
+        done = run("sensors", "--backtest", "--samples", 1, "--json", "--state", tmp_path / "state")
         assert done.returncode == 0, done.stderr
         fired = {row["subscription"]: row for row in map(json.loads, done.stdout.splitlines())}
         assert fired["smoke"]["events"] == fired["heat"]["events"] == fired["fire"]["events"] == 1
         assert fired["fire"]["samples"][0]["events"] == ["smoke.cloudevent", "heat.cloudevent"]
+        assert not (tmp_path / "state").exists()

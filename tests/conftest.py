@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from amounts import hurry
 from ontosub.matching.kernel_cache import KERNELS
 from ontosub.model.errors import UsageError
 
@@ -28,6 +29,7 @@ def spark():
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Throw away compiled kernels when a source has changed, before a worker reads one of them."""
+    """Say how much to try; throw away compiled kernels when a source has changed, before a worker reads one."""
+    hurry(config.getoption("markexpr"))
     if not hasattr(config, "workerinput"):
         KERNELS.discard_stale()

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
+from amounts import at_most
 from generators import (
     CLASSES,
     INDIVIDUALS,
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.xdist_group("compiled")
 
 any_pattern = st.one_of(patterns(), ops_patterns())
 rdf_12_pattern = st.one_of(patterns(rdf_12=True), patterns(rdf_12=True), ops_patterns())
-quick = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=at_most(300, quick=150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def subscriptions(found: list[GraphPattern]) -> list[Subscription]:
@@ -93,7 +94,7 @@ def assert_answers_alike(ontology: Ontology, found: list[GraphPattern], event: E
     assert_alike(naive, compiled, event)
 
 
-@settings(quick, max_examples=100)
+@settings(quick, max_examples=at_most(100, quick=60))
 @given(
     rdf_12_ontologies,
     st.lists(st.one_of(any_pattern, rdf_12_pattern), min_size=1, max_size=4),
@@ -135,7 +136,7 @@ def counted(row: dict) -> dict:
     return {**row, "bindings": Counter(frozenset(binding) for binding in row["bindings"])}
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=at_most(150, quick=75))
 @given(ontologies, st.data())
 def test_after_any_coming_and_going(ontology, data):
     """Subscribing, unsubscribing, merging, saving and reopening, in any order, leave the answers what they are."""

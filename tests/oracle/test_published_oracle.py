@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amounts import at_most
 from generators import BLANKS, CLASSES, INDIVIDUALS, LITERALS, PROPERTIES, events, ontologies, ops_patterns, patterns
 from ontosub.matching.naive import Naive
 from ontosub.matching.published import GToPSS, IBroker, Ops
@@ -235,7 +236,9 @@ def check(algorithms: list, case) -> int:
 
 
 _SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=at_most(60, quick=20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
 

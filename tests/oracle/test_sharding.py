@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amounts import at_most
 from generators import CLASSES, INDIVIDUALS, PROPERTIES, events, ontologies, ops_patterns, patterns
 from ontosub import Matcher, Subscription
 from ontosub.formats import write_event
@@ -134,7 +135,7 @@ def assert_alike(index: ShardedIndex, ontology, subscriptions, table: pa.Table) 
         )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=at_most(60, quick=20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     ontologies,
     st.lists(anything, min_size=1, max_size=10),
@@ -161,7 +162,7 @@ def test_sharded_is_unsharded_hundreds_of_times(ontology, wanted, published, sha
     test_sharded_is_unsharded_is_naive.hypothesis.inner_test(ontology, wanted, published, shards)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=at_most(20, quick=8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(ontologies, st.data(), st.lists(events, min_size=1, max_size=4), st.integers(2, 4))
 def test_after_any_coming_and_going(ontology, data, published, shards):
     """Subscribing, unsubscribing, saving and reopening, in any order, leave the answers what they are."""

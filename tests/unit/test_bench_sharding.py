@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+from amounts import at_most
 from ontosub.bench import sharding
 from ontosub.bench.workloads import WORKLOADS
 from ontosub.cli import app
@@ -10,7 +11,7 @@ from ontosub.model.errors import OntosubError
 
 
 def test_memory_falls_with_the_number_of_shards(tmp_path):
-    workload = WORKLOADS["mixed"].generate(20_000, 20, 1)
+    workload = WORKLOADS["mixed"].generate(at_most(20_000, quick=5_000), 20, 1)
     one, four = sharding.memory(tmp_path, workload, [1, 4])
     assert (one.shards, four.shards) == (1, 4)
     assert one.matches == four.matches > 0

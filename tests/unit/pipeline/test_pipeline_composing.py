@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from amounts import at_most
 from ontosub import CompositeMatcher, Event, Ontology, Subscription
 from ontosub.inputs.definitions import read_subscriptions
 from ontosub.languages.composite import parse_all
@@ -79,7 +80,7 @@ class TestRuns:
         (rules / "round.composite").write_text(ROUND)
         (rules / "twice.composite").write_text("drop before dear within 1 min")
         (rules / "again.composite").write_text("cheap before cheap within 1 min")  # the same ?x
-        sales = [sold(price, second) for second, price in enumerate(PRICES * 3)]
+        sales = [sold(price, second) for second, price in enumerate(PRICES * at_most(3, quick=2))]
         log.append(sales)
         sink = Kept()
         run = run_once(plan(sink), spark)
@@ -98,10 +99,10 @@ class TestRuns:
         assert sink.detected() == composed(folder, sales)
 
     def test_a_batch_that_was_not_delivered(self, spark, plan, log, sold, folder, rules):
-        sales = [sold(price, second) for second, price in enumerate(PRICES * 2)]
+        sales = [sold(price, second) for second, price in enumerate(PRICES * at_most(2, quick=1))]
         log.append(sales)
         sink = Kept()
-        for _ in range(3):
+        for _ in range(at_most(3, quick=2)):
             sink.failures = [RuntimeError("crash")]
             with pytest.raises(PipelineError, match="crash"):
                 run_once(plan(sink), spark)

@@ -15,7 +15,7 @@ from pipeline.pipelines import DEADLINE_S, Pipeline, expected
 from pipeline.processes import in_session
 
 pytest_plugins = ["servers.spark_cluster"]
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.timeout(1200)]
 
 full = [pytest.mark.full, pytest.mark.timeout(7200)]
 

@@ -10,7 +10,7 @@ import pytest
 from pipeline.pipelines import Pipeline, Run, expected
 from pipeline.processes import Process
 
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.timeout(900)]
 
 full = [pytest.mark.full, pytest.mark.timeout(7200)]
 

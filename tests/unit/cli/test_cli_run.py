@@ -78,7 +78,7 @@ def done(kernels, tmp_path_factory) -> subprocess.CompletedProcess[str]:
     return run("auction", "--once", "--state", state, NUMBA_CACHE_DIR=str(kernels))
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.xdist_group("processes")
 class TestExample:
     def test_runs(self, done):
         assert done.returncode == 0, done.stderr

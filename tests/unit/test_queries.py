@@ -247,7 +247,7 @@ def test_a_fault_of_one_subscription_harms_no_other(algorithm, monkeypatch):
         raise ZeroDivisionError("a fault of ours")
 
     matcher = Matcher(Ontology(), algorithm)
-    matcher.subscribe(Subscription.parse(PREFIX + "SELECT (SUM(?n) AS ?s) { ?x :age ?n }", id="faulty"))
+    matcher.subscribe(Subscription.parse(PREFIX + "SELECT (AVG(?n) AS ?s) { ?x :age ?n }", id="faulty"))
     matcher.subscribe(Subscription.parse(PREFIX + "SELECT ?x { ?x :age 7 }", id="sound"))
     module = "matching.solutions" if algorithm == "naive" else "matching.compiled.queries.operators"
     monkeypatch.setattr(f"ontosub.{module}.aggregate", broken)

@@ -27,6 +27,13 @@ COSTS = pa.schema(
 and the time that their residuals took."""
 
 
+def warn_of(subscription_id: str, event_id: str, error: Exception) -> None:
+    """Warn of the failure of a subscription on an event, unless it is a matter of limits: it is a fault of ours."""
+    if not isinstance(error, LimitError | RecursionError):
+        message = f"the subscription {subscription_id!r} failed on event {event_id!r}: {error!r}"
+        warnings.warn(message, SubscriptionFault, stacklevel=3)
+
+
 class Algorithm(ABC):
     """A way of finding all matches of an event. All of them give the answers of the naive one.
 
@@ -36,14 +43,9 @@ class Algorithm(ABC):
     over_budget: frozenset[str] = frozenset()
 
     def give_up(self, subscription_id: str, event_id: str, error: Exception) -> None:
-        """Note that a subscription failed on an event: for itself alone, whatever it failed of.
-
-        Whatever is no matter of limits is a fault of ours, and warned of.
-        """
+        """Note that a subscription failed on an event: for itself alone, whatever it failed of."""
         self.over_budget |= {subscription_id}
-        if not isinstance(error, LimitError | RecursionError):
-            message = f"the subscription {subscription_id!r} failed on event {event_id!r}: {error!r}"
-            warnings.warn(message, SubscriptionFault, stacklevel=2)
+        warn_of(subscription_id, event_id, error)
 
     @property
     def standing(self) -> Mapping[str, Subscription] | None:

@@ -16,7 +16,12 @@ BINDING_BYTES, TERM_BYTES, TRIPLE_BYTES = 300, 60, 300
 
 def answer_bytes(answer: Binding) -> int:
     """Return about what it takes to hold an answer and to write it."""
-    return BINDING_BYTES + sum(TERM_BYTES + size_of(term) for term in answer.values())
+    return BINDING_BYTES + sum(map(term_bytes, answer.values()))
+
+
+def term_bytes(term: Term) -> int:
+    """Return about what it takes to hold a term of an answer and to write it."""
+    return TERM_BYTES + size_of(term)
 
 
 def project(pattern: GraphPattern, mu: Mapping[PatternTerm, Term]) -> Binding:

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ontosub.languages.sparql import query_of
-from ontosub.matching.algorithm import COSTS, Indexed
+from ontosub.matching.algorithm import COSTS, Indexed, warn_of
 from ontosub.matching.answers import answer_bytes, match_of
 from ontosub.matching.batch import Batch, BatchResult, Collected
 from ontosub.matching.compiled.columns import Columns, too_long
-from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.files.storage import Saved, load, save
 from ontosub.matching.compiled.index.index import Index
-from ontosub.matching.compiled.index.part import RESIDUAL_DECIDES, Part, Rows, Walked
+from ontosub.matching.compiled.index.part import CORE_DECIDES, NO_CORES, RESIDUAL_DECIDES, Cores, Part, Rows, Walked
 from ontosub.matching.compiled.lane import Arrival, Found
 from ontosub.matching.compiled.mappings import Mappings
-from ontosub.matching.compiled.queries.plan import Plan, starts_with
+from ontosub.matching.compiled.queries.answering import Asker, Candidates, Group, MatchOf, Queries
+from ontosub.matching.compiled.queries.plan import Plans
 from ontosub.matching.limits import check_size
-from ontosub.matching.residual import context_of, match_of_query
 from ontosub.model import Binding, Event, Match, Subscription
 from ontosub.model.errors import LimitError, OntosubError
 from ontosub.semantics import Entailment
 from ontosub.semantics.budget import BYTES_MAX, Budget
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
-PLANS_MAX = 20_000
-"""How many queries are kept ready to be answered."""
+_TOGETHER_MAX, _VERTICES_MAX = 64, 20_000
+"""How many events of a batch are matched together, and about how many vertices they have."""
 
 _NUMBERS_MAX = 1 << 24
 """How many numbers of a batch are collected before they become a table."""
@@ -47,13 +48,28 @@ STEPS_OF_PYTHON = 10
 """For how many steps it counts when Python has to decide about a mapping."""
 
 
-class _Answering(NamedTuple):
-    """What the answers of a subscription come from: bindings, or for a query the mappings of its core, if known."""
+class _Walk(NamedTuple):
+    """A walk of an event through a part: what it found, also for queries, and the subscriptions that it gave up."""
 
-    part: Part
-    number: int
-    bindings: list[Binding]
-    core: list[list[int]] | None = None
+    arrival: Arrival
+    walked: Walked
+    cores: Cores
+    given_up: set[int]
+
+    def give_up(self, part: Part, numbers: set[int]) -> None:
+        """Note that subscriptions are over budget."""
+        self.given_up.update(numbers)
+        self.arrival.over_budget.update(part.holding[number].id for number in numbers if not part.gone[number])
+
+
+def _decidable(each: Candidates) -> Candidates:
+    """Return the candidates; those of whose cores the index is not sure are to be answered from the whole event."""
+    cores = each.cores
+    unsure = set(cores.subscription[cores.is_open].tolist())
+    if not unsure:
+        return each
+    kept = cores.only(~np.isin(cores.subscription, [*unsure]))
+    return Candidates(each.arrival, kept, sorted({*each.whole, *unsure}))
 
 
 class Compiled(Indexed):
@@ -72,7 +88,8 @@ class Compiled(Indexed):
         self._budget = budget
         self._open_max = budget // STEPS_OF_PYTHON
         self._clock = clock
-        self._plans: dict[str, Plan] = {}
+        self._plans = Plans(self._index.concepts)
+        self._queries: WeakKeyDictionary[Part, Queries] = WeakKeyDictionary()
         self._residual_seconds: defaultdict[str, float] = defaultdict(float)
         self._saved: Saved | None = None
         self.visits = 0
@@ -101,7 +118,6 @@ class Compiled(Indexed):
 
     def unsubscribe(self, id: str) -> None:
         self._index.remove(id)
-        self._plans.pop(id, None)
         self._residual_seconds.pop(id, None)
 
     def merge(self) -> None:
@@ -134,28 +150,88 @@ class Compiled(Indexed):
 
     def answers(self, arrival: Arrival) -> Iterator[Match]:
         """Do what `match` does, for an event that is in numbers already."""
-        self.visits, self.over_budget = 0, frozenset()
-        answering: list[_Answering] = []
-        for part in self._index.parts:
-            answering += self._answering(part, arrival, self._walk(part, arrival.encoded, every=True))[0]
-        for each in answering:
-            match = self._match(arrival, each)
-            if match is not None:
-                each.part.matches[each.number] += 1
-                yield match
+        with self._speaking_of([arrival]):
+            found = [match for part in self._index.parts for match in self._matches(part, arrival)]
+        yield from found
 
-    def _answering(
-        self, part: Part, arrival: Arrival, walked: Walked, *, objects_only: bool = False
-    ) -> tuple[list[_Answering], set[int]]:
-        """Return who answers an event, in order, with what the index knows of the answers; and who was given up.
+    @contextmanager
+    def _speaking_of(self, arrivals: Sequence[Arrival]) -> Iterator[None]:
+        """Count anew what events cost; what is said of the last one is said of the algorithm afterwards."""
+        for arrival in arrivals:
+            arrival.over_budget, arrival.visits = set(), 0
+        yield
+        self.over_budget, self.visits = frozenset(arrivals[-1].over_budget), arrivals[-1].visits
 
-        With `objects_only`, subscriptions of kind BY_ROWS are left out.
+    def _matches(self, part: Part, arrival: Arrival) -> list[Match]:
+        """Return the matches of an event, in the order of subscriptions."""
+        matches, candidates = self._candidates(part, [self._walk(part, arrival)])
+        matches += self._ask(part, candidates, Asker.matches)
+        numbers = [number for _, number, _ in matches]
+        part.matches[numbers] += 1
+        return [match for *_, match in sorted(matches, key=itemgetter(1))]
+
+    def _candidates(
+        self, part: Part, walks: Sequence[_Walk], *, objects_only: bool = False
+    ) -> tuple[list[MatchOf], list[Candidates]]:
+        """Return the matches of what is no query, and the queries that may match; see `_answering` for the rest."""
+        matches, candidates = [], []
+        for event, walk in enumerate(walks):
+            whole = []
+            for number, bindings in self._answering(part, walk, objects_only=objects_only):
+                if part.kind[number] >= CORE_DECIDES:
+                    whole.append(number)
+                elif (match := self._match(part, number, walk.arrival, bindings)) is not None:
+                    matches.append((event, number, match))
+            cores = walk.cores
+            if walk.given_up:
+                cores = cores.only(~np.isin(cores.subscription, [*walk.given_up]))
+            candidates.append(Candidates(walk.arrival, cores, whole))
+        return matches, candidates
+
+    def _ask(self, part: Part, candidates: list[Candidates], ask: Callable[[Asker, Group], list[T]]) -> list[T]:
+        """Return what queries answer."""
+        candidates = [_decidable(each) for each in candidates]
+        if not any(len(each.cores.place) or each.whole for each in candidates):
+            return []
+        first = candidates[0].arrival
+        facts = first.facts() if len(candidates) == 1 else first.facts_of([each.arrival for each in candidates])
+        asker, found = Asker(candidates, self._fail), []
+        for group in self._queries_of(part).groups(candidates, facts):
+            start = self._clock()
+            found += ask(asker, group)
+            seconds = (self._clock() - start) / len(group.queries)
+            for query in group.queries:
+                self._residual_seconds[query.id] += seconds
+        return found
+
+    def _labels(self) -> list[str]:
+        """Return the names that the answers of queries have numbers of."""
+        return list(self._plans.labels)
+
+    def _fail(self, arrival: Arrival, subscription_id: str, error: Exception) -> None:
+        """Note that a subscription failed on an event."""
+        arrival.over_budget.add(subscription_id)
+        warn_of(subscription_id, arrival.id, error)
+
+    def _queries_of(self, part: Part) -> Queries:
+        queries = self._queries.get(part)
+        if queries is None or queries.plans.concepts is not self._index.concepts:
+            if self._plans.concepts is not self._index.concepts:
+                self._plans = Plans(self._index.concepts)
+            queries = self._queries[part] = Queries(part, self._plans)
+        return queries
+
+    def _answering(self, part: Part, walk: _Walk, *, objects_only: bool) -> list[tuple[int, list[Binding]]]:
+        """Return who answers an event, in order, with the answers; those of a query are still to be found.
+
+        Left out are queries whose cores the walk wrote down and, with `objects_only`, subscriptions of kind BY_ROWS.
         """
+        arrival, walked = walk.arrival, walk.walked
         undecided = walked.given_up | part.open_beyond(walked, self._open_max)
         # Of these nobody asks more than that there is an answer.
         once = set(part.standing(walked.patterns).tolist())
         bindings: defaultdict[int, list[Binding]] = defaultdict(list)
-        if part.has_objects or not objects_only:
+        if (part.has_objects or not objects_only) and (walk.cores.others or not part.has_queries):
             mappings = Mappings(part, arrival)
             for rows in part.rows(walked.numbers, objects_only=objects_only):
                 number = int(part.subscription_of[rows.pattern])
@@ -174,11 +250,8 @@ class Compiled(Indexed):
             for pattern in undecided
             if not (part.asks_once[pattern] and part.subscription_of[pattern] in once)
         }
-        self._give_up(part, given_up)
-        cores = part.cores(walked.numbers) if part.has_queries else {}
-        found = [_Answering(part, number, each) for number, each in bindings.items() if each and number not in given_up]
-        found += [_Answering(part, number, [], core) for number, core in cores.items() if number not in given_up]
-        return sorted(found, key=attrgetter("number")), given_up
+        walk.give_up(part, given_up)
+        return sorted((number, each) for number, each in bindings.items() if each and number not in given_up)
 
     def _exist(self, mappings: Mappings, rows: Rows, undecided: set[int]) -> bool:
         """Say whether one of the rows is found to hold; note it when that would take too long."""
@@ -187,41 +260,54 @@ class Compiled(Indexed):
             undecided.add(rows.pattern)
         return found is True
 
-    def _give_up(self, part: Part, numbers: set[int]) -> None:
-        """Note that subscriptions are over budget."""
-        self.over_budget |= {part.holding[number].id for number in numbers if not part.gone[number]}
-
     def match_ids(self, event: Event) -> list[str]:
         return self.ids(self.arrive(event))
 
     def ids(self, arrival: Arrival) -> list[str]:
         """Do what `match_ids` does, for an event that is in numbers already."""
-        self.visits, self.over_budget = 0, frozenset()
-        return [each for part in self._index.parts for each in part.holding.ids(self._found(part, arrival))]
+        with self._speaking_of([arrival]):
+            return [each for part in self._index.parts for each in part.holding.ids(self._found(part, [arrival])[0])]
 
     def match_batch(self, batch: Batch, *, bindings: bool, encoded: bool = False) -> BatchResult:
         self._index.flush()
         collected = Collected(batch)
         tables, answers = [], self._new_answers(bindings, encoded)
         taken: list[int] = []
+        for arrivals in self._arrivals(batch, collected):
+            taken += arrivals
+            together = list(arrivals.values())
+            with self._speaking_of(together):
+                if isinstance(answers, Columns):
+                    self._answer(together, answers)
+                else:
+                    found = [self._found(part, together) for part in self._index.parts]
+                    for arrival, *numbers in zip(together, *found, strict=True):
+                        answers.add(arrival, numbers)
+            for row, arrival in arrivals.items():
+                collected.give_up(row, arrival.over_budget)
+            if answers.size > _NUMBERS_MAX:
+                tables.append(self._table(answers, collected, taken))
+                answers, taken = self._new_answers(bindings, encoded), []
+        tables.append(self._table(answers, collected, taken))
+        return collected.result(pa.concat_tables(tables))
+
+    def _arrivals(self, batch: Batch, collected: Collected) -> Iterator[dict[int, Arrival]]:
+        """Yield the events of a batch by row, as many at once as are matched together."""
+        together: dict[int, Arrival] = {}
+        vertices = 0
         for row in range(len(batch)):
             try:
                 arrival = Arrival.from_row(batch, row, self._index)
             except OntosubError as error:
                 collected.reject(row, error)
                 continue
-            taken.append(row)
-            self.visits, self.over_budget = 0, frozenset()
-            if isinstance(answers, Columns):
-                self._answer(arrival, answers)
-            else:
-                answers.add(arrival, [self._found(part, arrival) for part in self._index.parts])
-            collected.give_up(row, self.over_budget)
-            if answers.size > _NUMBERS_MAX:
-                tables.append(self._table(answers, collected, taken))
-                answers, taken = self._new_answers(bindings, encoded), []
-        tables.append(self._table(answers, collected, taken))
-        return collected.result(pa.concat_tables(tables))
+            together[row] = arrival
+            vertices += len(arrival.encoded.graph.vertices)
+            if len(together) == _TOGETHER_MAX or vertices > _VERTICES_MAX:
+                yield together
+                together, vertices = {}, 0
+        if together:
+            yield together
 
     def _table(self, answers: Columns | Found, collected: Collected, taken: list[int]) -> pa.Table:
         """Return the answers to the rows that were taken; note who turns out to be over budget only now."""
@@ -234,93 +320,72 @@ class Compiled(Indexed):
 
     def _new_answers(self, bindings: bool, encoded: bool) -> Columns | Found:
         parts = self._index.parts
-        return Columns(parts, self._index.dictionary, encoded=encoded) if bindings else Found(parts, encoded=encoded)
+        if bindings:
+            return Columns(parts, self._index.dictionary, self._labels, encoded=encoded)
+        return Found(parts, encoded=encoded)
 
-    def _answer(self, arrival: Arrival, columns: Columns) -> None:
-        """Match an event with answers as columns, but for what needs objects."""
-        columns.add(arrival)
+    def _answer(self, arrivals: Sequence[Arrival], columns: Columns) -> None:
+        """Match events with answers as columns, but for what needs objects."""
+        first = len(columns.arrivals)
+        columns.arrivals += arrivals
         for number, part in enumerate(self._index.parts):
-            walked = self._walk(part, arrival.encoded, every=True)
-            answering, given_up = self._answering(part, arrival, walked, objects_only=True)
-            long = too_long(part, arrival, walked.numbers, BYTES_MAX)
-            self._give_up(part, long)
-            given_up |= long
-            columns.rows(number, walked.numbers, given_up)
-            for each in answering:
-                match = self._match(arrival, each)
-                if match is not None:
-                    part.matches[each.number] += 1
-                    columns.match(int(part.order[each.number]), match)
+            walks = [self._walk(part, arrival) for arrival in arrivals]
+            matches, candidates = self._candidates(part, walks, objects_only=True)
+            for each in (*matches, *self._ask(part, candidates, Asker.columns)):
+                columns.add(number, first, each)
+            for event, walk in enumerate(walks, first):
+                walk.give_up(part, too_long(part, walk.arrival, walk.walked.numbers, BYTES_MAX))
+                columns.rows(number, event, walk.walked.numbers, walk.given_up)
 
-    def _found(self, part: Part, arrival: Arrival) -> Array:
-        """Return the subscriptions of a part that the event matches."""
-        walked = self._walk(part, arrival.encoded, every=False)
-        numbers, undecided = part.standing(walked.patterns), set(walked.given_up)
-        cores: dict[int, list[list[int]] | None] = {}
-        if len(walked.numbers):
-            cores = part.cores(walked.numbers) if part.has_queries else {}
-            found, mappings = set(numbers.tolist()) | cores.keys(), Mappings(part, arrival)
-            for rows in part.rows(walked.numbers):
-                number = int(part.subscription_of[rows.pattern])
-                if number not in found and self._exist(mappings, rows, undecided):
-                    found.add(number)
-            numbers = np.array(sorted(found), np.int32)
-        if undecided:
-            # Who is found needs no more.
-            given_up = set(part.subscription_of[list(undecided)].tolist()) - set(numbers.tolist())
-            self._give_up(part, given_up)
+    def _found(self, part: Part, arrivals: Sequence[Arrival]) -> list[Array]:
+        """Return the subscriptions of a part that each event matches."""
+        found, candidates = [], []
+        for arrival in arrivals:
+            walk = self._walk(part, arrival, every=False)
+            walked = walk.walked
+            numbers, undecided = part.standing(walked.patterns), set(walked.given_up)
+            cores = walk.cores
+            known = set(numbers.tolist())
+            if cores.others or (len(walked.numbers) and not part.has_queries):
+                mappings = Mappings(part, arrival)
+                for rows in part.rows(walked.numbers):
+                    number = int(part.subscription_of[rows.pattern])
+                    if number not in known and self._exist(mappings, rows, undecided):
+                        known.add(number)
+                numbers = np.array(sorted(known), np.int32)
+            if undecided:
+                # Who is found needs no more.
+                asked = {*cores.subscription.tolist()}
+                walk.give_up(part, set(part.subscription_of[list(undecided)].tolist()) - known - asked)
+            is_decided = part.kind[numbers] != RESIDUAL_DECIDES
+            if len(cores.place) and (decided := known.intersection(cores.subscription.tolist())):
+                cores = cores.only(~np.isin(cores.subscription, [*decided]))
+            candidates.append(Candidates(arrival, cores, numbers[~is_decided].tolist()))
+            found.append(numbers[is_decided])
         if part.has_queries:
-            # A core that is only a candidate decides nothing.
-            is_asked = part.kind[numbers] == RESIDUAL_DECIDES
-            is_asked |= np.isin(numbers, [number for number, core in cores.items() if core is None])
-            asked = numbers[is_asked].tolist()
-            answering = (_Answering(part, number, [], cores.get(number)) for number in asked)
-            fails = [each.number for each in answering if self._match(arrival, each, once=True) is None]
-            numbers = np.setdiff1d(numbers, fails, assume_unique=True)
-        part.matches[numbers] += 1
-        return numbers
+            answered: list[list[int]] = [[] for _ in arrivals]
+            for event, number in self._ask(part, candidates, Asker.matching):
+                answered[event].append(number)
+            found = [
+                np.sort(np.append(each, more).astype(np.int32)) for each, more in zip(found, answered, strict=True)
+            ]
+        for numbers in found:
+            part.matches[numbers] += 1
+        return found
 
-    def _walk(self, part: Part, encoded: EncodedEvent, *, every: bool) -> Walked:
-        walked = part.walk(encoded.graph, every=every, budget=self._budget)
-        self.visits += walked.visits
-        return walked
+    def _walk(self, part: Part, arrival: Arrival, *, every: bool = True) -> _Walk:
+        walked = part.walk(arrival.encoded.graph, every=every, budget=self._budget)
+        arrival.visits += walked.visits
+        return _Walk(arrival, walked, part.cores(walked.numbers) if part.has_queries else NO_CORES, set())
 
-    def _match(self, arrival: Arrival, answering: _Answering, *, once: bool = False) -> Match | None:
-        """Return the match of a subscription, with `once` perhaps not all of its answers.
-
-        None when there is no match, or when it costs too much to tell.
-        """
-        part, number, bindings, core = answering
+    def _match(self, part: Part, number: int, arrival: Arrival, bindings: list[Binding]) -> Match | None:
+        """Return the match of a subscription; None when there is none, or when it costs too much to tell."""
         subscription = part.holding[number]
-        start = self._clock()
         try:
-            if subscription.residual is None:
-                return _match_of_objects(subscription, arrival, bindings)
-            return self._answered(subscription, arrival, core, once)
+            return _match_of_objects(subscription, arrival, bindings)
         except Exception as error:
-            self.give_up(subscription.id, arrival.id, error)
+            self._fail(arrival, subscription.id, error)
             return None
-        finally:
-            if subscription.residual is not None:
-                self._residual_seconds[subscription.id] += self._clock() - start
-
-    def _answered(
-        self, subscription: Subscription, arrival: Arrival, core: list[list[int]] | None, once: bool
-    ) -> Match | None:
-        plan, budget = self._plans.get(subscription.id) or self._plan(subscription), Budget()
-        answers = plan.answers(arrival.facts(), context_of(arrival, budget), core)
-        if once:
-            first = next(answers, None)
-            return None if first is None else Match(subscription.id, arrival.id, [first], None, arrival.interval)
-        return match_of_query(plan.query, subscription.id, arrival, answers, arrival.graph, budget)
-
-    def _plan(self, subscription: Subscription) -> Plan:
-        query, patterns = query_of(subscription.residual or ""), subscription.patterns
-        plan = Plan(query, patterns[0] if starts_with(query, patterns) else None)
-        if len(self._plans) >= PLANS_MAX:
-            del self._plans[next(iter(self._plans))]
-        self._plans[subscription.id] = plan
-        return plan
 
 
 def _match_of_objects(subscription: Subscription, arrival: Arrival, bindings: list[Binding]) -> Match | None:

@@ -6,7 +6,7 @@ names. Only what a kernel leaves to Python, and answers that must be compared wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from ontosub.matching.compiled.index.ragged import spread, starts_of
 from ontosub.matching.compiled.index.walk import ROW_HEAD
 from ontosub.matching.compiled.lane import Arrival
 from ontosub.matching.compiled.mappings import Mappings
+from ontosub.matching.compiled.queries.answering import Answers, MatchOf
 from ontosub.matching.compiled.texts import Texts, subscription_ids
 from ontosub.model import Match
 from ontosub.model.errors import LimitError
@@ -42,46 +43,60 @@ class _Rows(NamedTuple):
 class Columns:
     """The answers to a batch of events, while it is being matched; see `Algorithm.match_batch` for `encoded`."""
 
-    def __init__(self, parts: Sequence[Part], dictionary: Dictionary, *, encoded: bool = False) -> None:
+    def __init__(
+        self, parts: Sequence[Part], dictionary: Dictionary, labels: Callable[[], list[str]], *, encoded: bool = False
+    ) -> None:
+        """Collect answers; `labels` are the names of variables in the answers of queries."""
         self._parts = parts
         self._encoded = encoded
         self._dictionary = dictionary
         self.arrivals: list[Arrival] = []
+        """The events, in order."""
         self.size = 0
         self._numbers: list[list[Array]] = [[] for _ in parts]
         self._given_up: list[list[tuple[int, int]]] = [[] for _ in parts]
+        self._labels = labels
+        self._answers: list[list[Answers]] = [[] for _ in parts]
+        self._texts: list[str] = []
         self._matches: list[Match] = []
         self._match_keys: list[tuple[int, int]] = []
         self.exceeding: list[tuple[int, str]] = []
         """Events, by number, and subscriptions that turned out to cost too much when the table was made."""
 
-    def add(self, arrival: Arrival) -> None:
-        """Take in an event."""
-        self.arrivals.append(arrival)
-
-    def rows(self, part: int, numbers: Array, given_up: set[int]) -> None:
-        """Take in what a walk of the last event through a part found, and the subscriptions that were given up."""
+    def rows(self, part: int, event: int, numbers: Array, given_up: set[int]) -> None:
+        """Take in what the walk of an event, the next one, through a part found, and who was given up."""
         self.size += len(numbers)
         self._numbers[part].append(numbers)
-        event = len(self.arrivals) - 1
         self._given_up[part] += ((event, subscription) for subscription in given_up)
 
-    def match(self, order: int, match: Match) -> None:
-        """Take in a match of the last event that was made elsewhere, with the order of its subscription."""
-        self._matches.append(match)
-        self._match_keys.append((len(self.arrivals) - 1, order))
+    def add(self, part: int, first: int, answers: Answers | MatchOf) -> None:
+        """Take in answers that were found elsewhere, on events that are numbered from the `first` one on."""
+        if isinstance(answers, Answers):
+            self.size += len(answers.codes)
+            codes = np.where(answers.codes < 0, answers.codes - len(self._texts), answers.codes)
+            self._answers[part].append(answers._replace(events=answers.events + first, codes=codes))
+            self._texts += answers.texts
+        else:
+            event, number, match = answers
+            self._parts[part].matches[number] += 1
+            self._matches.append(match)
+            self._match_keys.append((first + event, int(self._parts[part].order[number])))
 
     def table(self) -> pa.Table:
         """Return all matches, in the order of events and subscriptions."""
         tables = [matches_table(self._matches)]
         keys = [np.array(self._match_keys, np.int64).reshape(-1, 2)]
-        texts, vertex_from = self._texts()
+        texts, vertex_from = self._all_texts()
         for number, part in enumerate(self._parts):
             rows = self._rows(number, part)
             if len(rows.entry):
-                table, key = self._table(part, rows, texts, vertex_from)
-                tables.append(table)
-                keys.append(key)
+                found = self._of_rows(part, rows, texts, vertex_from)
+                tables.append(found[0])
+                keys.append(found[1])
+            if self._answers[number]:
+                found = self._of_answers(part, self._answers[number], texts, vertex_from)
+                tables.append(found[0])
+                keys.append(found[1])
         if self._encoded:
             return pa.concat_tables([encoded(tables[0]), *tables[1:]])
         key = np.concatenate(keys)
@@ -131,8 +146,8 @@ class Columns:
                 stays[members] = False
                 self.exceeding.append((event, part.holding[int(part.subscription_of[found[0].pattern])].id))
 
-    def _table(self, part: Part, rows: _Rows, texts: Texts, vertex_from: Array) -> tuple[pa.Table, Array]:
-        """Return the matches of a part, and by what they are sorted."""
+    def _of_rows(self, part: Part, rows: _Rows, texts: Texts, vertex_from: Array) -> tuple[pa.Table, Array]:
+        """Return the matches of a part whose answers rows are, and by what they are sorted."""
         shown = part.projections.rows(rows.entry)
         starts, vertices, names = _filled(
             *part.projections.table, shown, rows.place, rows.numbers, vertex_from[rows.event]
@@ -140,10 +155,26 @@ class Columns:
         named = Texts(part.projections.names, encoded=self._encoded)
         answers = pa.MapArray.from_arrays(pa.array(starts), named.at(names), texts.at(vertices))
         subscription = part.subscription_of[part.segment.entries[rows.entry, PATTERN]]
-        pair = rows.event * len(part) + subscription
+        return self._table(part, rows.event, subscription, answers)
+
+    def _of_answers(self, part: Part, found: list[Answers], texts: Texts, vertex_from: Array) -> tuple[pa.Table, Array]:
+        """Return the matches of a part whose answers queries gave, and by what they are sorted."""
+        columns = zip(*(each[:5] for each in found), strict=True)
+        events, numbers, counts, labels, codes = map(np.concatenate, columns)
+        places = np.where(codes < 0, vertex_from[-1] + ~codes, codes + vertex_from[np.repeat(events, counts)])
+        order = np.argsort(events * len(part) + numbers, kind="stable")
+        cells = spread((np.cumsum(counts) - counts)[order], counts[order])
+        named = Texts(pa.array(self._labels(), pa.string()), encoded=self._encoded)
+        starts = starts_of(counts[order]).astype(np.int32)
+        answers = pa.MapArray.from_arrays(pa.array(starts), named.at(labels[cells]), texts.at(places[cells]))
+        return self._table(part, events[order], numbers[order], answers)
+
+    def _table(self, part: Part, event: Array, subscription: Array, answers: pa.Array) -> tuple[pa.Table, Array]:
+        """Return the matches that answers make, those of one match being neighbours, and by what they are sorted."""
+        pair = event * len(part) + subscription
         first = np.flatnonzero(np.diff(pair, prepend=-1))
         bindings = pa.ListArray.from_arrays(pa.array(np.append(first, len(pair)), pa.int32()), answers)
-        events, subscriptions = rows.event[first], subscription[first]
+        events, subscriptions = event[first], subscription[first]
         np.add.at(part.matches, subscriptions, 1)
         begins, ends = (
             pa.array(
@@ -163,8 +194,11 @@ class Columns:
         schema = ENCODED if self._encoded else MATCHES
         return pa.table(columns, schema=schema), np.stack([events, part.order[subscriptions]], axis=1)
 
-    def _texts(self) -> tuple[Texts, Array]:
-        """Return the N-Triples form of all vertices, event after event, and where those of each event start."""
+    def _all_texts(self) -> tuple[Texts, Array]:
+        """Return the N-Triples form of all vertices, event after event, then of what queries computed.
+
+        And where the vertices of each event start, and where the last ones end.
+        """
         counts = [len(arrival.encoded.graph.vertices) for arrival in self.arrivals]
         offsets, data = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)]
         end = 0
@@ -180,6 +214,8 @@ class Columns:
             end += len(text)
         buffers = [None, pa.py_buffer(np.concatenate(offsets)), pa.py_buffer(np.concatenate(data))]
         texts = pa.LargeStringArray.from_buffers(sum(counts), buffers[1], buffers[2])
+        if self._texts:
+            texts = pa.concat_arrays([texts, pa.array(self._texts, pa.large_string())])
         return Texts(texts, encoded=self._encoded), starts_of(np.array(counts, np.int64))
 
 

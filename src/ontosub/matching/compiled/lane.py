@@ -5,8 +5,8 @@ Only what is left to Python (a residual) asks for the event itself, which is the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -18,11 +18,10 @@ from ontosub.matching.compiled.events.concepts import Concepts
 from ontosub.matching.compiled.events.encoded import EncodedEvent
 from ontosub.matching.compiled.index.index import Index
 from ontosub.matching.compiled.index.part import Part
-from ontosub.matching.compiled.queries.arcs import EventArcs
-from ontosub.matching.compiled.queries.rows import Facts
-from ontosub.matching.compiled.queries.terms import Terms
+from ontosub.matching.compiled.queries.facts import Facts, Told
 from ontosub.matching.compiled.texts import Texts, subscription_ids
 from ontosub.model import Event, Interval
+from ontosub.model.terms import Resource
 from ontosub.semantics import Entailment, EventGraph
 
 Array = NDArray[Any]
@@ -43,6 +42,10 @@ class Arrival:
     _concepts: Concepts
     _graph: EventGraph | None = None
     _facts: Facts | None = None
+    over_budget: set[str] = field(default_factory=set)
+    """The subscriptions that the event would have cost too much to decide."""
+    visits: int = 0
+    """How many steps the walks for the event made."""
 
     @classmethod
     def of(cls, event: Event, index: Index) -> Self:
@@ -71,10 +74,16 @@ class Arrival:
     def facts(self) -> Facts:
         """Return the event as queries see it."""
         if self._facts is None:
-            terms = Terms(self.encoded)
-            arcs = EventArcs(self.encoded, self._concepts, terms, self._entailment.classes)
-            self._facts = Facts(terms, arcs, lambda: self.graph().named)
+            self._facts = self.facts_of([self])
         return self._facts
+
+    def facts_of(self, arrivals: Sequence[Arrival]) -> Facts:
+        """Return several events, of which this is one, as queries see them."""
+        told = [Told(each.encoded, each._named) for each in arrivals]
+        return Facts(told, self._concepts, self._entailment.classes)
+
+    def _named(self) -> Mapping[Resource, EventGraph]:
+        return self.graph().named
 
 
 class Found:

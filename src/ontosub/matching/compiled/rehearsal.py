@@ -58,7 +58,10 @@ _QUERIES = (
     "?x :price ?p FILTER(?p + 1 < 100)",
     "?x :in ?y . ?z :phone ?n FILTER(STR(?n) IN ('1', '123'))",
     "?x :soldBy ?y OPTIONAL { ?y :cell ?n }",
+    "?x :soldBy ?y OPTIONAL { ?z a :Place }",
+    "?x :soldBy ?y OPTIONAL { ?y :near ?z . ?z a :Place }",
     "?x :in ?y MINUS { ?x :in :nowhere }",
+    "?x :in+ ?y",
     "{ ?x :price ?p } UNION { ?x :phone ?p }",
 )
 

@@ -146,6 +146,11 @@ class Concepts:
             self._tables = None
         return bit
 
+    def class_at(self, bit: int) -> NamedNode:
+        """Return the class that has the bit."""
+        number = next(each for each, asked in self._asked.items() if asked == bit)
+        return next(class_ for class_, each in self._classes.items() if each == number)
+
     def number_of_set(self, classes: frozenset[NamedNode]) -> int:
         """Return the number of a set of classes that subscriptions ask for together."""
         number = self._sets.get(classes)
@@ -190,6 +195,11 @@ class Concepts:
     def property_at(self, number: int) -> NamedNode:
         """Return the property that has the number."""
         return self._property_list[number]
+
+    @property
+    def properties_count(self) -> int:
+        """How many properties have a number."""
+        return len(self._property_list)
 
     def properties_among(self, words: Iterable[NamedNode]) -> Array:
         """Return the numbers of the properties among some words."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +69,30 @@ class Rows(NamedTuple):
     values: Array
 
 
+class Cores(NamedTuple):
+    """Mappings of the cores of queries in what a walk wrote down, its `numbers`.
+
+    Of each row: where it starts, its entry, its subscription, and whether it is only a candidate.
+    """
+
+    numbers: Array
+    place: Array
+    entry: Array
+    subscription: Array
+    is_open: Array
+    others: int = 0
+    """How many rows of other subscriptions there are beside them."""
+
+    def only(self, rows: Array) -> Cores:
+        """Return some of the rows."""
+        place, entry, subscription, is_open = (each[rows] for each in self[1:5])
+        return Cores(self.numbers, place, entry, subscription, is_open, self.others)
+
+
+_NOTHING = np.empty(0, np.int32)
+NO_CORES = Cores(_NOTHING, _NOTHING, _NOTHING, _NOTHING, np.empty(0, np.bool_))
+
+
 class Walked(NamedTuple):
     """What a walk found: patterns, mappings (see `Part.rows`) and how many are open, patterns that were given up."""
 
@@ -105,7 +128,6 @@ class Part:
         self._scratch = _scratch_for(segment, len(self.subscription_of))
         self.register_to = np.append(segment.entries[1:, REGISTER_FROM], len(segment.registers))
         self.projections = Projections(len(segment.entries), self._shown)
-        self._getters: dict[int, Callable[[list[int]], Sequence[int]]] = {}
         self._epoch = 0
         self._visits = 0
 
@@ -260,30 +282,21 @@ class Part:
             values = [self._values(numbers, place[a:b], entry[a]) for a, b in pairwise([*ways, last])]
             yield Rows(int(pattern[first]), is_open[first:last], np.concatenate(values))
 
-    def cores(self, numbers: Array) -> dict[int, list[list[int]] | None]:
-        """Return the mappings that a walk wrote down for the cores of queries, by subscription; None if one is open."""
+    def cores(self, numbers: Array) -> Cores:
+        """Return the mappings that a walk wrote down for the cores of queries."""
         place, entry, is_open = split(numbers, self.segment.entries, self.register_to)
         pattern = self.segment.entries[entry, PATTERN]
         subscription = self.subscription_of[pattern]
         of_queries = np.flatnonzero((self.kind[subscription] >= CORE_DECIDES) & ~self.asks_once[pattern])
-        found: dict[int, list[list[int]]] = {query: [] for query in dict.fromkeys(subscription[of_queries].tolist())}
-        listed, getters = numbers.tolist(), self._getters
-        end = np.append(place[1:], len(numbers))
-        columns = (each[of_queries].tolist() for each in (place, end, entry, subscription))
-        for first, last, number, query in zip(*columns, strict=True):
-            row = listed[first:last]
-            values_in = getters.get(number)
-            if values_in is None:
-                values_in = getters[number] = self._getter(number, row[2])
-            found[query].append([*values_in(row)])
-        return {**found, **dict.fromkeys(subscription[of_queries][is_open[of_queries]].tolist())}
+        others = len(place) - len(of_queries)
+        place, entry, is_open = place[of_queries], entry[of_queries], is_open[of_queries]
+        return Cores(numbers, place, entry, subscription[of_queries], is_open, others)
 
-    def _getter(self, entry: int, vertices: int) -> Callable[[list[int]], Sequence[int]]:
-        """Return what takes the columns of its pattern out of a row of an entry, which has so many vertices."""
+    def places(self, entry: int, vertices: int) -> list[int]:
+        """Return where in a row of an entry, which has so many vertices, the columns of its pattern are."""
         registers = self.segment.registers[self.segment.entries[entry, REGISTER_FROM] : self.register_to[entry]]
         # Registers of property variables come after those of all vertices.
-        places = [ROW_HEAD + each + (vertices if at >= vertices else 0) for at, each in enumerate(registers.tolist())]
-        return itemgetter(*places) if len(places) > 1 else lambda row: [row[place] for place in places]
+        return [ROW_HEAD + each + (vertices if at >= vertices else 0) for at, each in enumerate(registers.tolist())]
 
     def _values(self, numbers: Array, places: Array, entry: int) -> Array:
         """Return what vertices and property variables are in rows of one entry."""

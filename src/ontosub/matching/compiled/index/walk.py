@@ -87,6 +87,9 @@ end, the next node of the run, the vertex, whether images must differ, and how m
 ROW_HEAD = 3
 """A row begins with its entry, whether it is open, and how many vertices it has; all registers follow."""
 
+VERTICES = 2
+"""Where in a row it says how many vertices it has."""
+
 DONE, FULL = 0, 1
 
 

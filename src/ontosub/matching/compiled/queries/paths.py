@@ -1,110 +1,223 @@
-"""Property paths over a graph in numbers; `ontosub.matching.paths` is the definition."""
+"""Property paths as automata over a graph in numbers; `ontosub.matching.paths` is the definition.
+
+A path joins a vertex with every vertex at which its automaton can end after it started there: each pair once, however
+many ways there are. The one path that gives a pair once for each way, a negated property set that is not repeated, is
+looked up arc by arc.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from ontosub.matching.compiled.queries.arcs import Arcs, Pair
-from ontosub.matching.compiled.queries.terms import UNBOUND
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ontosub.matching.compiled.events.concepts import Concepts
+from ontosub.matching.compiled.queries.joins import first_not_below
 from ontosub.model.algebra import Alternative, Exclusion, Inverse, Path, Repetition, Sequence, Step
-from ontosub.semantics.budget import Budget
+from ontosub.model.terms import NamedNode
 
-_END_BYTES = 40
-"""About what it takes to remember one end of a path."""
+Array = NDArray[Any]
+
+STAY, OUT, IN, OUT_EXCEPT, IN_EXCEPT = range(5)
+"""How an automaton moves: without an arc; along an arc or against one with a property, or with any but some."""
+
+FROM, TO, MOVE, ALONG, EXCEPT_TO = range(5)
+"""Columns of a transition: its states, how it moves, and its property, or which excluded ones it has."""
+
+START, FINAL = 0, 1
 
 
-class Paths:
-    """The paths of one graph. What a path reaches from a vertex is remembered."""
+class Automaton(NamedTuple):
+    """A path in numbers: transitions by their first state, where those of each state start, excluded properties.
 
-    def __init__(self, arcs: Arcs, budget: Budget) -> None:
-        self._arcs = arcs
-        self._budget = budget
-        # By the identity of a path: one that is equal is only walked again.
-        self._reached: dict[tuple[int, bool, int], set[int]] = {}
-        self._excluded: dict[int, tuple[frozenset[int] | None, frozenset[int] | None]] = {}
+    Several automata may follow each other in it; `first` tells where the states of each one are among all starts.
+    """
 
-    def pairs(self, path: Path, start: int, end: int) -> Iterator[Pair]:
-        """Yield the pairs that a path joins, from and to the given vertices unless they are UNBOUND."""
-        if isinstance(path, Exclusion):
-            yield from self._excluding(path, start, end)
-        elif start != UNBOUND:
-            yield from ((start, other) for other in self._ends(path, start, False) if end in (UNBOUND, other))
-        elif end != UNBOUND:
-            yield from ((other, end) for other in self._ends(path, end, True))
-        else:
-            for vertex in self._arcs.ends:
-                yield from ((vertex, other) for other in self._ends(path, vertex, False))
+    transitions: Array
+    starts: Array
+    excluded: Array
+    first: Array
 
-    def _excluding(self, path: Exclusion, start: int, end: int) -> Iterator[Pair]:
-        if id(path) not in self._excluded:
-            number = self._arcs.property_number
-            sides = (path.forwards, path.backwards)
-            forwards, backwards = (None if side is None else frozenset(map(number, side)) for side in sides)
-            self._excluded[id(path)] = forwards, backwards
-        forwards, backwards = self._excluded[id(path)]
-        if forwards is not None:
-            yield from self._between(start, end, forwards)
-        if backwards is not None:
-            yield from ((one, other) for other, one in self._between(end, start, backwards))
+    @classmethod
+    def of(cls, automata: Iterable[Automaton]) -> Automaton:
+        """Return several automata as one."""
+        known = list(automata)
+        transitions = np.concatenate([each.transitions for each in known])
+        counts, states, properties = (np.array([len(each[column]) for each in known], np.int32) for column in range(3))
+        starts = np.concatenate([each.starts for each in known]) + np.repeat(np.cumsum(counts) - counts, states)
+        excepting = np.flatnonzero(transitions[:, MOVE] >= OUT_EXCEPT)
+        before = np.repeat(np.cumsum(properties) - properties, counts)
+        transitions[excepting, ALONG:] += before[excepting, None]
+        excluded = np.concatenate([each.excluded for each in known])
+        return cls(transitions, starts.astype(np.int32), excluded, (np.cumsum(states) - states).astype(np.int32))
 
-    def _between(self, subject: int, end: int, excluded: frozenset[int]) -> Iterator[Pair]:
-        arcs = self._arcs
-        if subject != UNBOUND:
-            found: Iterable[tuple[int, int, int]] = ((subject, along, other) for along, other in arcs.out.of(subject))
-        elif end != UNBOUND:
-            found = ((other, along, end) for along, other in arcs.into.of(end))
-        else:
-            found = arcs.all()
-        for start, along, other in found:
-            self._budget.spend()
-            if along not in excluded and end in (UNBOUND, other):
-                yield start, other
 
-    def _ends(self, path: Path, vertex: int, backwards: bool) -> set[int]:
-        """Return, each once, the vertices that a path joins with this one, which is its end if walked backwards."""
-        key = id(path), backwards, vertex
-        found = self._reached.get(key)
-        if found is None:
-            found = self._walk(path, vertex, backwards)
-            self._budget.hold(_END_BYTES * (1 + len(found)))
-            self._reached[key] = found
-        return found
+class Walk:
+    """A path that is walked, with its automata once they were needed."""
 
-    def _walk(self, path: Path, vertex: int, backwards: bool) -> set[int]:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.is_exclusion = isinstance(path, Exclusion)
+        """Whether it joins two vertices once for each way between them."""
+        self._automata: dict[bool, Automaton] = {}
+
+    def automaton(self, concepts: Concepts, *, backwards: bool) -> Automaton:
+        """Return the automaton that walks the path."""
+        known = self._automata.get(backwards)
+        if known is None:
+            known = self._automata[backwards] = _automaton(self._path, concepts, backwards)
+        return known
+
+
+def _automaton(path: Path, concepts: Concepts, backwards: bool) -> Automaton:
+    """Return the automaton of a path; `backwards`, it starts at the path's end."""
+    building = _Building(concepts)
+    building.add(path, START, FINAL, backwards)
+    transitions = np.array(sorted(building.transitions), np.int32).reshape(-1, 5)
+    starts = np.searchsorted(transitions[:, FROM], np.arange(building.states + 1)).astype(np.int32)
+    excluded = np.array(building.excluded, np.int32)
+    return Automaton(transitions, starts, excluded, np.zeros(1, np.int32))
+
+
+class _Building:
+    def __init__(self, concepts: Concepts) -> None:
+        self._concepts = concepts
+        self.states = 2
+        self.transitions: list[tuple[int, int, int, int, int]] = []
+        self.excluded: list[int] = []
+
+    def _state(self) -> int:
+        self.states += 1
+        return self.states - 1
+
+    def add(self, path: Path, start: int, end: int, backwards: bool) -> None:
+        """Add what leads from one state to another along a path."""
         match path:
             case Step(property_):
-                direction = self._arcs.into if backwards else self._arcs.out
-                return set(direction.along_property(vertex, self._arcs.property_number(property_)))
+                move = IN if backwards else OUT
+                self.transitions.append((start, end, move, self._concepts.property_number(property_), 0))
             case Inverse(inner):
-                return self._ends(inner, vertex, not backwards)
+                self.add(inner, start, end, not backwards)
             case Alternative(choices):
-                return {other for choice in choices for other in self._ends(choice, vertex, backwards)}
+                for choice in choices:
+                    self.add(choice, start, end, backwards)
             case Sequence(steps):
-                reached = {vertex}
-                for step in reversed(steps) if backwards else steps:
-                    reached = self._next(step, reached, backwards)
-                return reached
+                ordered = steps[::-1] if backwards else steps
+                for step in ordered[:-1]:
+                    middle = self._state()
+                    self.add(step, start, middle, backwards)
+                    start = middle
+                self.add(ordered[-1], start, end, backwards)
             case Repetition():
-                return self._repeated(path, vertex, backwards)
-            case Exclusion():
-                pairs = self._excluding(path, *((UNBOUND, vertex) if backwards else (vertex, UNBOUND)))
-                return {one if backwards else other for one, other in pairs}
+                self._repeat(path, start, end, backwards)
+            case Exclusion(forwards, backwards_excluded):
+                for excluded, move, turned in (
+                    (forwards, OUT_EXCEPT, IN_EXCEPT),
+                    (backwards_excluded, IN_EXCEPT, OUT_EXCEPT),
+                ):
+                    if excluded is not None:
+                        self._exclude(excluded, start, end, turned if backwards else move)
 
-    def _next(self, path: Path, vertices: Iterable[int], backwards: bool) -> set[int]:
-        found: set[int] = set()
-        for vertex in vertices:
-            ends = self._ends(path, vertex, backwards)
-            self._budget.spend(1 + len(ends))
-            found |= ends
-        return found
-
-    def _repeated(self, path: Repetition, vertex: int, backwards: bool) -> set[int]:
-        reached = self._next(path.path, [vertex], backwards)
+    def _repeat(self, path: Repetition, start: int, end: int, backwards: bool) -> None:
+        # States of its own, so that what is repeated mixes with nothing around it.
+        before, after = self._state(), self._state()
+        self._stay(start, before)
+        self.add(path.path, before, after, backwards)
+        self._stay(after, end)
         if path.open:
-            waiting = reached
-            while waiting:
-                waiting = self._next(path.path, waiting, backwards) - reached
-                reached |= waiting
+            self._stay(after, before)
         if path.least == 0:
-            reached.add(vertex)
-        return reached
+            self._stay(start, end)
+
+    def _stay(self, start: int, end: int) -> None:
+        self.transitions.append((start, end, STAY, 0, 0))
+
+    def _exclude(self, properties: Iterable[NamedNode], start: int, end: int, move: int) -> None:
+        first = len(self.excluded)
+        self.excluded += sorted(map(self._concepts.property_number, properties))
+        self.transitions.append((start, end, move, first, len(self.excluded)))
+
+
+@njit(cache=True)
+def reached(  # type: ignore[no-untyped-def]
+    vertices, which, transitions, starts, excluded, firsts, once, out_from, out_arcs, in_from, in_arcs, limit
+):
+    """Return, for each of some vertices, where its automaton ends that starts there: places of the former, and ends.
+
+    `which` tells the automaton of each vertex. And how many steps that took; beyond the limit, nothing else. Without
+    `once`, ends are given for each way.
+    """
+    states, known = 0, out_from.shape[0] - 1
+    for each in range(firsts.shape[0]):
+        last = firsts[each + 1] if each + 1 < firsts.shape[0] else starts.shape[0]
+        states = max(states, last - firsts[each] - 1)
+    # A pair of a state and a vertex was met on behalf of the vertex whose place, plus one, is noted. A vertex that the
+    # graph does not have is met behind all others.
+    met = np.zeros((states, known + 1), np.int32)
+    waiting = np.empty((64, 2), np.int32)
+    found = np.empty((64, 2), np.int32)
+    count, steps = 0, 0
+    for place in range(vertices.shape[0]):
+        first, own = vertices[place], firsts[which[place]]
+        waiting[0, 0], waiting[0, 1] = START, min(first, known)
+        met[START, min(first, known)] = place + 1
+        left = 1
+        while left:
+            left -= 1
+            state, vertex = waiting[left, 0], waiting[left, 1]
+            if state == FINAL:
+                if count == found.shape[0]:
+                    found = _doubled(found)
+                found[count, 0], found[count, 1] = place, first if vertex == known else vertex
+                count += 1
+            for transition in range(starts[own + state], starts[own + state + 1]):
+                move, target = transitions[transition, MOVE], transitions[transition, TO]
+                steps += 1
+                if move == STAY:
+                    arcs, low, high = out_arcs, 0, 1
+                elif vertex == known:
+                    continue
+                elif move == OUT or move == OUT_EXCEPT:
+                    arcs, low, high = out_arcs, out_from[vertex], out_from[vertex + 1]
+                else:
+                    arcs, low, high = in_arcs, in_from[vertex], in_from[vertex + 1]
+                along = transitions[transition, ALONG]
+                if move == OUT or move == IN:
+                    low = first_not_below(arcs, 0, low, high, along)
+                    high = first_not_below(arcs, 0, low, high, along + 1)
+                for arc in range(low, high):
+                    steps += 1
+                    if steps > limit:
+                        return found[:0], steps
+                    end = vertex if move == STAY else arcs[arc, 1]
+                    if move >= OUT_EXCEPT and _is_among(
+                        arcs[arc, 0], excluded, along, transitions[transition, EXCEPT_TO]
+                    ):
+                        continue
+                    if once:
+                        if met[target, end] == place + 1:
+                            continue
+                        met[target, end] = place + 1
+                    if left == waiting.shape[0]:
+                        waiting = _doubled(waiting)
+                    waiting[left, 0], waiting[left, 1] = target, end
+                    left += 1
+    return found[:count], steps
+
+
+@njit(cache=True)
+def _is_among(value, values, low, high):  # type: ignore[no-untyped-def]
+    for place in range(low, high):
+        if values[place] == value:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _doubled(table):  # type: ignore[no-untyped-def]
+    larger = np.empty((2 * table.shape[0], table.shape[1]), np.int32)
+    larger[: table.shape[0]] = table
+    return larger

@@ -1,28 +1,30 @@
 """Operators that find solutions in a graph: plain patterns, paths, and the parts of triple terms.
 
-Each continues a row: what the row binds already is looked up, so a join costs what it finds. An operator that looks at
-one place of the graph gives a list, since a generator costs more than the few rows that it would give; one that is made
-of others is lazy, so that who needs one row does not pay for all.
+Each continues rows: what a row binds already is looked up, so a join costs what it finds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from ontosub.matching.compiled.index.registers import bound_vertices, property_variables
-from ontosub.matching.compiled.queries.rows import End, Row, Run, Scope
+import numpy as np
+
+from ontosub.matching.compiled.queries import joins
+from ontosub.matching.compiled.queries.lifting import slot_of
+from ontosub.matching.compiled.queries.paths import Automaton, reached
+from ontosub.matching.compiled.queries.rows import OWNER, Array, End, Kind, Rows, Run, Scope, unified
 from ontosub.matching.compiled.queries.terms import UNBOUND
 from ontosub.model import Arc, GraphPattern
 from ontosub.model.algebra import PathPattern, Unfolding
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import NamedNode, PatternTerm, Triple, Variable
 
-Operator: TypeAlias = Callable[[Run, Row], Iterable[Row]]
-"""Continues a row by the solutions of a pattern that agree with it."""
+Operator: TypeAlias = Callable[[Run, Rows], Rows]
+"""Continues rows by the solutions of a pattern that agree with them."""
 
-_FEW = 100
-"""How many rows are made at once; more are made one by one, so that memory does not grow with them."""
+_NO_ARCS = np.empty((0, 3), np.int32)
+_NO_TERMS = np.empty(0, np.int32)
 
 
 def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> Operator:
@@ -37,7 +39,7 @@ def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> 
         arc = min(waiting, key=lambda each: _rank(each, known))
         if not _is_anchored(arc, known) and (narrow := _narrowest(waiting, known, classes)) is not None:
             # Where no arc has a known end, the members of a class are fewer than the arcs of a property.
-            steps.append(_vertex(scope.end(narrow), classes.pop(narrow)))
+            steps.append(_vertex(scope, narrow, classes.pop(narrow)))
             known.add(narrow)
             continue
         waiting.remove(arc)
@@ -45,55 +47,13 @@ def basic(pattern: GraphPattern, scope: Scope, bound: Iterable[PatternTerm]) -> 
         for term in dict.fromkeys((arc.subject, arc.property, arc.object)):
             known.add(term)
             if asked := classes.pop(term, None):
-                steps.append(_classes(scope.end(term), asked))
+                steps.append(_classes(scope, term, asked))
     for term, asked in classes.items():
         if term not in touched and term not in properties:
-            steps.append(_vertex(scope.end(term), asked))
+            steps.append(_vertex(scope, term, asked))
         elif asked:
-            steps.append(_classes(scope.end(term), asked))
+            steps.append(_classes(scope, term, asked))
     return chain(steps)
-
-
-def registers(pattern: GraphPattern) -> list[PatternTerm]:
-    """Return what the mappings that the index finds for a pattern bind, in order."""
-    return [*(vertex.term for vertex in bound_vertices(pattern)), *property_variables(pattern)]
-
-
-def core(pattern: GraphPattern, scope: Scope, hold: Callable[[Run, Row], bool]) -> Operator:
-    """Return the operator for the core of a query: what the index found, else what is found now and does `hold`."""
-    places, properties = scope.places(registers(pattern)), scope.places(property_variables(pattern))
-    found_now = basic(pattern, scope, scope.seen.keys())
-    # Rows of a scope that starts with its core start with what the index found.
-    is_first = places == list(range(len(places)))
-
-    def found(run: Run, row: Row) -> Iterable[Row]:
-        if run.core is None:
-            return (each for each in found_now(run, row) if hold(run, each))
-        run.spend(len(run.core))
-        if is_first:
-            rest = row[len(places) :]
-            rows = (values + rest for values in run.core)
-        else:
-            rows = (_placed(row, places, values) for values in run.core)
-        return _with_property_terms(run, rows, properties) if properties else rows
-
-    return found
-
-
-def _placed(row: Row, places: list[int], values: Row) -> Row:
-    extended = row[:]
-    for place, value in zip(places, values, strict=True):
-        extended[place] = value
-    return extended
-
-
-def _with_property_terms(run: Run, rows: Iterable[Row], properties: list[int]) -> Iterator[Row]:
-    """Yield new rows, in which properties are still numbers as such, with their numbers as terms."""
-    term_of = run.arcs.property_term
-    for row in rows:
-        for place in properties:
-            row[place] = term_of(row[place])
-        yield row
 
 
 def _is_anchored(arc: Arc, known: set[PatternTerm]) -> bool:
@@ -114,181 +74,137 @@ def _narrowest(
 
 def chain(operators: list[Operator]) -> Operator:
     """Return the operator that applies one after the other."""
-    if not operators:
-        return _once
-    first, *rest = operators
-    if not rest:
-        return first
+    if len(operators) == 1:
+        return operators[0]
 
-    def chained(run: Run, row: Row) -> Iterable[Row]:
-        rows = first(run, row)
-        for operator in rest:
-            if not rows:
-                return ()
-            rows = _each(run, rows, operator)
+    def chained(run: Run, rows: Rows) -> Rows:
+        for operator in operators:
+            if not len(rows):
+                break
+            rows = operator(run, rows)
         return rows
 
     return chained
 
 
-def _each(run: Run, rows: Iterable[Row], operator: Operator) -> Iterator[Row]:
-    for row in rows:
-        yield from operator(run, row)
+def _class_places(scope: Scope, classes: list[NamedNode]) -> Array:
+    return np.array([~scope.constants.place(Kind.CLASS, slot_of(class_)) for class_ in classes], np.int32)
 
 
-def _once(run: Run, row: Row) -> Iterable[Row]:
-    return (row,)
-
-
-def _vertex(end: End, classes: list[NamedNode]) -> Operator:
+def _vertex(scope: Scope, term: PatternTerm, classes: list[NamedNode]) -> Operator:
     """Return the operator for a vertex of the graph that has classes."""
+    end, asked = scope.end(term), _class_places(scope, classes)
 
-    value_in = end.getter()
-
-    def vertices(run: Run, row: Row) -> Iterator[Row]:
+    def vertices(run: Run, rows: Rows) -> Rows:
         arcs = run.arcs
-        value = value_in(row)
-        found = arcs.vertices.intersection(*map(arcs.members, classes)) if value == UNBOUND else (value,)
-        for vertex in found:
-            run.spend()
-            if value == UNBOUND or (vertex in arcs.vertices and all(vertex in arcs.members(each) for each in classes)):
-                extended = row[:]
-                extended[end.place] = vertex
-                yield extended
+        found, steps = joins.vertices_with(
+            rows, run.constants, end.place, end.seen, asked, run.owners.ranges, arcs.bits, arcs.is_vertex, run.rows_max
+        )
+        return run.made(found, steps)
 
     return vertices
 
 
-def _classes(end: End, classes: list[NamedNode]) -> Operator:
+def _classes(scope: Scope, term: PatternTerm, classes: list[NamedNode]) -> Operator:
     """Return the operator for classes asked of what is bound already."""
+    end, asked = scope.end(term), _class_places(scope, classes)
 
-    value_in = end.getter()
+    def with_classes(run: Run, rows: Rows) -> Rows:
+        arcs = run.arcs
+        has = joins.have_classes(rows, run.constants, end.place, end.seen, asked, arcs.bits, arcs.is_vertex)
+        run.spend(len(rows))
+        for row in np.flatnonzero(has == joins.UNKNOWN).tolist():
+            vertex = int(run.column(rows[row : row + 1], end)[0])
+            bits = run.constants[rows[row, OWNER], asked].tolist()
+            run.spend(len(bits))
+            has[row] = all(arcs.has_class(vertex, arcs.concepts.class_at(bit)) for bit in bits)
+        found: Rows = rows[has == joins.YES]
+        return found
 
-    def has_classes(run: Run, row: Row) -> Iterable[Row]:
-        run.spend()
-        value = value_in(row)
-        for class_ in classes:
-            if not run.arcs.has_class(value, class_):
-                return ()
-        return (row,)
-
-    return has_classes
+    return with_classes
 
 
 def _arc(arc: Arc, scope: Scope) -> Operator:
     """Return the operator for an arc."""
     subject, object_ = scope.end(arc.subject), scope.end(arc.object)
+    property_, along = End(0, 0), joins.ANY
     if isinstance(arc.property, Variable):
-        return _any_arc(subject, scope.end(arc.property), object_)
-    property_, from_, to, from_seen, to_seen = arc.property, subject.place, object_.place, subject.seen, object_.seen
+        property_ = scope.end(arc.property)
+    else:
+        along = ~scope.constants.place(Kind.PROPERTY, slot_of(arc.property))
+    ends = np.array(
+        [subject.place, subject.seen, property_.place, property_.seen, object_.place, object_.seen, along], np.int32
+    )
+    has_property = along != joins.ANY
 
-    def along(run: Run, row: Row) -> Iterable[Row]:
+    def along_arcs(run: Run, rows: Rows) -> Rows:
+        found, steps = search(run, rows, _NO_ARCS)
+        if steps == joins.NEEDS_ALL:
+            found, steps = search(run, rows, run.arcs.by_property)
+        return run.made(found, steps)
+
+    def search(run: Run, rows: Rows, by_property: Array) -> tuple[Rows, int]:
         arcs = run.arcs
-        number = arcs.property_number(property_)
-        start, end = row[from_], row[to]
-        if start == UNBOUND:
-            start = row[from_seen]
-        if end == UNBOUND:
-            end = row[to_seen]
-        if start != UNBOUND:
-            if end != UNBOUND:
-                run.spend()
-                return (_bound(row, from_, start, to, end),) if arcs.out.joins(start, number, end) else ()
-            ends = arcs.out.along_property(start, number)
-            run.spend(1 + len(ends))
-            return _bound_to_each(row, from_, start, to, ends)
-        if end != UNBOUND:
-            starts = arcs.into.along_property(end, number)
-            run.spend(1 + len(starts))
-            return _bound_to_each(row, to, end, from_, starts)
-        return all_along(run, row, number)
+        terms = _NO_TERMS if has_property else run.property_terms
+        graph = arcs.out_from, arcs.out_arcs, arcs.in_from, arcs.in_arcs, by_property, terms
+        found: tuple[Rows, int] = joins.continued(rows, run.constants, ends, run.owners.ranges, *graph, run.rows_max)
+        return found
 
-    def all_along(run: Run, row: Row, number: int) -> Iterator[Row]:
-        for found, other in run.arcs.along(number):
-            run.spend()
-            if from_ != to or found == other:
-                yield _bound(row, from_, found, to, other)
-
-    return along
-
-
-def _bound(row: Row, one: int, value: int, other: int, other_value: int) -> Row:
-    extended = row[:]
-    extended[one] = value
-    extended[other] = other_value
-    return extended
-
-
-def _bound_to_each(row: Row, one: int, value: int, other: int, other_values: Sequence[int]) -> Iterable[Row]:
-    if len(other_values) > _FEW:
-        return (_bound(row, one, value, other, each) for each in other_values)
-    rows = []
-    for each in other_values:
-        extended = row[:]
-        extended[one] = value
-        extended[other] = each
-        rows.append(extended)
-    return rows
-
-
-def _any_arc(subject: End, property_: End, object_: End) -> Operator:
-    """Return the operator for an arc whose property is a variable."""
-
-    start_in, end_in = subject.getter(), object_.getter()
-
-    def any_along(run: Run, row: Row) -> Iterator[Row]:
-        arcs = run.arcs
-        start, end = start_in(row), end_in(row)
-        if start != UNBOUND:
-            found: Iterable[tuple[int, int, int]] = ((start, along, other) for along, other in arcs.out.of(start))
-        elif end != UNBOUND:
-            found = ((other, along, end) for along, other in arcs.into.of(end))
-        else:
-            found = arcs.all()
-        for one, along, other in found:
-            run.spend()
-            if end in (UNBOUND, other):
-                yield from unified(row, ((subject, one), (property_, arcs.property_term(along)), (object_, other)))
-
-    return any_along
-
-
-def unified(row: Row, pairs: Iterable[tuple[End, int]]) -> Sequence[Row]:
-    """Return the row in which each term has the value that it is paired with, if there is one."""
-    extended = row[:]
-    for end, value in pairs:
-        if extended[end.place] not in (UNBOUND, value) or extended[end.seen] not in (UNBOUND, value):
-            return ()
-        extended[end.place] = value
-    return (extended,)
+    return along_arcs
 
 
 def path(node: PathPattern, scope: Scope) -> Operator:
     """Return the operator of a path."""
-    subject, object_ = scope.end(node.subject), scope.end(node.object)
-    start_in, end_in, walked = subject.getter(), object_.getter(), node.path
+    subject, object_, slot = scope.end(node.subject), scope.end(node.object), slot_of(node.path)
 
-    def paths(run: Run, row: Row) -> Iterator[Row]:
-        for start, end in run.paths.pairs(walked, start_in(row), end_in(row)):
-            run.spend()
-            yield from unified(row, ((subject, start), (object_, end)))
+    def paths(run: Run, rows: Rows) -> Rows:
+        start, end = run.column(rows, subject), run.column(rows, object_)
+        is_free, is_backwards = (start == UNBOUND) & (end == UNBOUND), (start == UNBOUND) & (end != UNBOUND)
+        found = [rows[:0]]
+        if not (is_free | is_backwards).all():
+            found.append(walk(run, rows[start != UNBOUND], start[start != UNBOUND], False))
+        if is_backwards.any():
+            found.append(walk(run, rows[is_backwards], end[is_backwards], True))
+        for row in np.flatnonzero(is_free).tolist():
+            first, last = np.searchsorted(run.arcs.ends, run.owners.ranges[rows[row, OWNER]])
+            vertices = run.arcs.ends[first:last]
+            found.append(walk(run, np.repeat(rows[row : row + 1], len(vertices), axis=0), vertices, False))
+        return np.concatenate(found)
+
+    def walk(run: Run, rows: Rows, vertices: Array, backwards: bool) -> Rows:
+        """Continue rows by where their paths lead from a vertex of each."""
+        owners = dict.fromkeys(rows[:, OWNER].tolist())
+        walks = [run.owners.slots[owner][slot] for owner in owners]
+        number = {owner: place for place, owner in enumerate(owners)}
+        which = np.array([number[owner] for owner in rows[:, OWNER].tolist()], np.int32)
+        automaton = Automaton.of(each.automaton(run.arcs.concepts, backwards=backwards) for each in walks)
+        arcs = run.arcs
+        graph = arcs.out_from, arcs.out_arcs, arcs.in_from, arcs.in_arcs
+        reach, steps = reached(vertices, which, *automaton, not walks[0].is_exclusion, *graph, run.rows_max)
+        near, far = reach[:, 0], reach[:, 1]
+        known = run.made(rows[near], int(steps))
+        pairs = zip((object_, subject) if backwards else (subject, object_), (vertices[near], far), strict=True)
+        return unified(run, known, pairs)
 
     return paths
 
 
 def unfolding(node: Unfolding, scope: Scope) -> Operator:
     """Return the operator that gives the parts of a triple term."""
-    whole = scope.end(node.term)
-    ends = scope.ends((node.subject, node.predicate, node.object))
-    value_in = whole.getter()
+    ends = scope.ends((node.term, node.subject, node.predicate, node.object))
 
-    def unfold(run: Run, row: Row) -> Iterable[Row]:
-        run.spend()
-        value = value_in(row)
-        term = None if value == UNBOUND else run.terms.term(value)
-        if not isinstance(term, Triple):
-            return ()
-        numbers = map(run.terms.number_of, (term.subject, term.predicate, term.object))
-        return unified(row, zip((whole, *ends), (value, *numbers), strict=True))
+    def unfold(run: Run, rows: Rows) -> Rows:
+        run.spend(len(rows))
+        term, number_of = run.terms.term, run.terms.number_of
+        found = []
+        for row, (event, value) in enumerate(zip(run.events(rows), run.column(rows, ends[0]).tolist(), strict=True)):
+            whole = None if value == UNBOUND else term(value)
+            if isinstance(whole, Triple):
+                parts = whole.subject, whole.predicate, whole.object
+                found.append((row, value, *(number_of(event, part) for part in parts)))
+        if not found:
+            return rows[:0]
+        origin, *columns = np.array(found, np.int32).T
+        return unified(run, run.made(rows[origin], 0), zip(ends, columns, strict=True))
 
     return unfold

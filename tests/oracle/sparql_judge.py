@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from sparql_cases import Cases, Compare, Query
 
 from ontosub import Event, Match, Matcher, Ontology, OntosubError, Subscription
 from ontosub.matching.batch import Batch
+from ontosub.model.errors import SubscriptionFault
 
 FORMAT = "application/n-triples"
 """What payloads are in. The events with named graphs are read by us: as a payload, each graph would be an event."""
@@ -61,8 +63,10 @@ class Verdict:
 
 
 def judge(drawn: Cases) -> Verdict:
-    """Return whether all ways to ask agree on the cases."""
-    return _Trial(drawn).run()
+    """Return whether all ways to ask agree on the cases. A fault of ours is an error: it must not pass for a limit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SubscriptionFault)
+        return _Trial(drawn).run()
 
 
 class _Read(Batch):

@@ -196,7 +196,7 @@ class Compiled(Indexed):
         first = candidates[0].arrival
         facts = first.facts() if len(candidates) == 1 else first.facts_of([each.arrival for each in candidates])
         asker, found = Asker(candidates, self._fail), []
-        for group in self._queries_of(part).groups(candidates, facts):
+        for group in self._queries_of(part).groups(candidates, facts, self._fail):
             start = self._clock()
             found += ask(asker, group)
             seconds = (self._clock() - start) / len(group.queries)
@@ -355,11 +355,11 @@ class Compiled(Indexed):
                 numbers = np.array(sorted(known), np.int32)
             if undecided:
                 # Who is found needs no more.
-                asked = {*cores.subscription.tolist()}
-                walk.give_up(part, set(part.subscription_of[list(undecided)].tolist()) - known - asked)
+                walk.give_up(part, set(part.subscription_of[list(undecided)].tolist()) - known)
             is_decided = part.kind[numbers] != RESIDUAL_DECIDES
-            if len(cores.place) and (decided := known.intersection(cores.subscription.tolist())):
-                cores = cores.only(~np.isin(cores.subscription, [*decided]))
+            settled = known | walk.given_up
+            if not settled.isdisjoint(cores.subscription.tolist()):
+                cores = cores.only(~np.isin(cores.subscription, [*settled]))
             candidates.append(Candidates(arrival, cores, numbers[~is_decided].tolist()))
             found.append(numbers[is_decided])
         if part.has_queries:

@@ -35,6 +35,9 @@ PREPARED_MAX = 50_000
 
 T = TypeVar("T")
 
+GiveUp: TypeAlias = Callable[[Arrival, str, Exception], None]
+"""Is told that a subscription failed on an event."""
+
 
 class Candidates(NamedTuple):
     """An event, what the index found in it for the cores of queries, and who is to be answered from all of it."""
@@ -81,38 +84,49 @@ class Queries:
         self._of_whole: dict[int, Prepared] = {}
         self._offsets = _Offsets(len(part.segment.entries))
 
-    def groups(self, candidates: Sequence[Candidates], facts: Facts) -> Iterator[Group]:
-        """Yield the candidates in groups; the facts are those of all their events."""
+    def groups(self, candidates: Sequence[Candidates], facts: Facts, give_up: GiveUp) -> Iterator[Group]:
+        """Yield the candidates in groups; the facts are those of all events. Who cannot be prepared is given up."""
         if len(self._of_core) + len(self._of_whole) > PREPARED_MAX:
             self._of_core, self._of_whole, self._offsets = {}, {}, _Offsets(len(self._offsets.starts))
-        yield from self._with_cores(candidates, facts)
-        asked = [(event, number) for event, each in enumerate(candidates) for number in each.whole]
+        yield from self._with_cores(candidates, facts, give_up)
+        yield from self._with_nothing(candidates, facts, give_up)
+
+    def _with_nothing(self, candidates: Sequence[Candidates], facts: Facts, give_up: GiveUp) -> Iterator[Group]:
+        """Yield those that are to be answered from all of an event."""
+        asked = []
+        for event, each in enumerate(candidates):
+            for number in each.whole:
+                try:
+                    if number not in self._of_whole:
+                        self._of_whole[number] = self.plans.of_whole(*self._query(number))
+                    asked.append((event, number))
+                except Exception as error:
+                    give_up(each.arrival, self._part.holding[number].id, error)
         if asked:
-            queries = [self._whole(number) for _, number in asked]
+            queries = [self._of_whole[number] for _, number in asked]
             events, numbers = np.array(asked).T
             order, bounds = _by_plan(queries, events)
             for first, last in bounds:
                 chosen = order[first:last]
-                yield self._group(
-                    candidates, facts, events[chosen], numbers[chosen], [queries[each] for each in chosen]
-                )
-
-    def _whole(self, number: int) -> Prepared:
-        prepared = self._of_whole.get(number)
-        if prepared is None:
-            prepared = self._of_whole[number] = self.plans.of_whole(*self._query(number))
-        return prepared
+                ready = [queries[each] for each in chosen]
+                yield self._group(candidates, facts, events[chosen], numbers[chosen], ready)
 
     def _query(self, number: int) -> tuple[str, Query]:
         """Return the id of a subscription, and its query."""
         subscription = self._part.holding[number]
         return subscription.id, query_of(subscription.residual or "")
 
-    def _with_cores(self, candidates: Sequence[Candidates], facts: Facts) -> Iterator[Group]:
+    def _with_cores(self, candidates: Sequence[Candidates], facts: Facts, give_up: GiveUp) -> Iterator[Group]:
+        """Yield those whose cores were found."""
         cores, event = _joined([each.cores for each in candidates])
+        failed = self._prepare(cores)
+        if failed:
+            fails = np.isin(cores.subscription, [*failed])
+            for place, number in {*zip(event[fails].tolist(), cores.subscription[fails].tolist(), strict=True)}:
+                give_up(candidates[place].arrival, self._part.holding[number].id, failed[number])
+            cores, event = cores.only(~fails), event[~fails]
         if not len(cores.place):
             return
-        self._prepare(cores)
         values = self._offsets.gathered(cores)
         order = np.lexsort((cores.subscription, event))
         starts = np.flatnonzero(np.diff(event[order] * len(self._part) + cores.subscription[order], prepend=-1))
@@ -146,16 +160,24 @@ class Queries:
             core = core[0], _moved(facts, queries, places[core[0]], *core)
         return Group(facts, events.tolist(), places.tolist(), numbers.tolist(), queries, core)
 
-    def _prepare(self, cores: Cores) -> None:
-        """Prepare what is a candidate for the first time."""
+    def _prepare(self, cores: Cores) -> dict[int, Exception]:
+        """Prepare what is a candidate for the first time; return who fails, and of what."""
+        failed: dict[int, Exception] = {}
         for row in np.flatnonzero(self._offsets.starts[cores.entry] < 0).tolist():
             number, entry = int(cores.subscription[row]), int(cores.entry[row])
+            if number in failed:
+                continue
             prepared = self._of_core.get(number)
             if prepared is None:
-                (core,) = self._part.holding[number].patterns
-                prepared = self._of_core[number] = self.plans.of_core(*self._query(number), core)
+                try:
+                    (core,) = self._part.holding[number].patterns
+                    prepared = self._of_core[number] = self.plans.of_core(*self._query(number), core)
+                except Exception as error:
+                    failed[number] = error
+                    continue
             vertices = int(cores.numbers[cores.place[row] + VERTICES])
             self._offsets.put(entry, self._part.places(entry, vertices), prepared.columns)
+        return failed
 
 
 def _by_plan(
@@ -258,7 +280,7 @@ def _flat(lists: Iterable[Sequence[int]]) -> Array:
 class Asker:
     """Answers groups of queries on some events."""
 
-    def __init__(self, candidates: Sequence[Candidates], give_up: Callable[[Arrival, str, Exception], None]) -> None:
+    def __init__(self, candidates: Sequence[Candidates], give_up: GiveUp) -> None:
         """Ask about the events; who fails alone is given up."""
         self._arrivals = [each.arrival for each in candidates]
         self._give_up = give_up

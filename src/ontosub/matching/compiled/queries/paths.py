@@ -41,6 +41,11 @@ class Automaton(NamedTuple):
     excluded: Array
     first: Array
 
+    @property
+    def states(self) -> int:
+        """How many states the largest one has."""
+        return int(np.diff(self.first, append=len(self.starts)).max()) - 1
+
     @classmethod
     def of(cls, automata: Iterable[Automaton]) -> Automaton:
         """Return several automata as one."""
@@ -143,17 +148,14 @@ class _Building:
 
 @njit(cache=True)
 def reached(  # type: ignore[no-untyped-def]
-    vertices, which, transitions, starts, excluded, firsts, once, out_from, out_arcs, in_from, in_arcs, limit
+    vertices, which, transitions, starts, excluded, firsts, states, once, out_from, out_arcs, in_from, in_arcs, limit
 ):
     """Return, for each of some vertices, where its automaton ends that starts there: places of the former, and ends.
 
-    `which` tells the automaton of each vertex. And how many steps that took; beyond the limit, nothing else. Without
-    `once`, ends are given for each way.
+    And how many steps that took; beyond the limit, nothing else. `which` tells the automaton of each vertex, `states`
+    how many states the largest one has. Without `once`, ends are given for each way.
     """
-    states, known = 0, out_from.shape[0] - 1
-    for each in range(firsts.shape[0]):
-        last = firsts[each + 1] if each + 1 < firsts.shape[0] else starts.shape[0]
-        states = max(states, last - firsts[each] - 1)
+    known = out_from.shape[0] - 1
     # A pair of a state and a vertex was met on behalf of the vertex whose place, plus one, is noted. A vertex that the
     # graph does not have is met behind all others.
     met = np.zeros((states, known + 1), np.int32)

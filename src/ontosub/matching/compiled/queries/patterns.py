@@ -23,6 +23,9 @@ from ontosub.model.terms import NamedNode, PatternTerm, Triple, Variable
 Operator: TypeAlias = Callable[[Run, Rows], Rows]
 """Continues rows by the solutions of a pattern that agree with them."""
 
+_STATE_BYTES = 4
+"""What it takes to note that a vertex was met in a state."""
+
 _NO_ARCS = np.empty((0, 3), np.int32)
 _NO_TERMS = np.empty(0, np.int32)
 
@@ -180,7 +183,10 @@ def path(node: PathPattern, scope: Scope) -> Operator:
         automaton = Automaton.of(each.automaton(run.arcs.concepts, backwards=backwards) for each in walks)
         arcs = run.arcs
         graph = arcs.out_from, arcs.out_arcs, arcs.in_from, arcs.in_arcs
-        reach, steps = reached(vertices, which, *automaton, not walks[0].is_exclusion, *graph, run.rows_max)
+        run.context.budget.hold(_STATE_BYTES * automaton.states * len(arcs.out_from))
+        reach, steps = reached(
+            vertices, which, *automaton, automaton.states, not walks[0].is_exclusion, *graph, run.rows_max
+        )
         near, far = reach[:, 0], reach[:, 1]
         known = run.made(rows[near], int(steps))
         pairs = zip((object_, subject) if backwards else (subject, object_), (vertices[near], far), strict=True)

@@ -101,6 +101,7 @@ class Plan:
         for event, query in zip(events, queries, strict=True):
             known = query.numbers
             if query.terms:
+                context.budget.spend(len(query.terms))
                 known = known[:]
                 for place, text, term in query.terms:
                     known[place] = number(event, text, term)

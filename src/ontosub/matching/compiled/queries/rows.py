@@ -35,6 +35,9 @@ OWNER = 0
 _TABLE_BYTES, _CELL_BYTES = 200, 4
 """About what a table takes, and each place in it."""
 
+_GROWTH = 3
+"""How many times the bytes of a table are taken while it grows: kernels copy it to one of twice the size."""
+
 _ROW_BYTES, _ITEM_BYTES = 90, 8
 """About what a row takes that is kept as a list or tuple, and each place in it."""
 
@@ -179,9 +182,9 @@ class Run:
 
     @property
     def rows_max(self) -> int:
-        """How many rows may still be made."""
+        """How many rows may still be made at once."""
         budget = self.context.budget
-        return min(budget.steps, budget.bytes // (_CELL_BYTES * self._scope.size))
+        return min(budget.steps, budget.bytes // (_GROWTH * _CELL_BYTES * self._scope.size))
 
     def made(self, rows: Rows, steps: int) -> Rows:
         """Return rows that took some steps to find, after counting both."""

@@ -16,7 +16,7 @@ kernels: .venv/ready ## compile the kernels of the index, once for this machine 
 
 # The kernels come first: tests have time limits, which compiling on a busy machine would take up.
 test: kernels ## all tests but the slow proofs
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not full"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --durations=20 -m "not full"
 
 test-full: kernels ## all tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup

@@ -20,9 +20,9 @@ class Evaluation:
         self.subscription = subscription
         self._residual = None if subscription.residual is None else Residual(subscription.residual)
 
-    def match(self, graph: EventGraph) -> Match | None:
+    def match(self, graph: EventGraph, budget: Budget | None = None) -> Match | None:
         """Return the match with all of its answers, or None. Raises LimitError when it costs too much to tell."""
-        patterns, event, budget = self.subscription.patterns, graph.event, Budget()
+        patterns, event, budget = self.subscription.patterns, graph.event, budget or Budget()
         context = context_of(event, budget)
         if self._residual is None:
             found = []

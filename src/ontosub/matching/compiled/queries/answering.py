@@ -21,7 +21,7 @@ from ontosub.matching.compiled.queries.facts import Facts
 from ontosub.matching.compiled.queries.joins import gathered
 from ontosub.matching.compiled.queries.plan import Plans, Prepared
 from ontosub.matching.compiled.queries.rows import OWNER, Array, Rows
-from ontosub.matching.compiled.queries.terms import UNBOUND
+from ontosub.matching.compiled.queries.terms import UNBOUND, Terms
 from ontosub.matching.residual import context_of, described
 from ontosub.model import Binding, Match
 from ontosub.model.algebra import Query
@@ -187,10 +187,11 @@ def _by_plan(
 
     A group is of one plan, of one event if the plan asks for that, and has few rows unless there is one query in it.
     """
-    plans = [query.plan for query in queries]
-    keys = [(plan.number, event if plan.is_local else 0) for plan, event in zip(plans, events.tolist(), strict=True)]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    counts = [1] * len(keys) if rows is None else rows.tolist()
+    numbers = np.array([query.plan.number for query in queries])
+    is_local = np.array([query.plan.is_local for query in queries])
+    ranked = np.lexsort((np.where(is_local, events, 0), numbers))
+    order, keys = ranked.tolist(), np.where(is_local, numbers * (1 + events.max()) + events, -1 - numbers).tolist()
+    counts = [1] * len(order) if rows is None else rows.tolist()
     bounds, first, count = [], 0, 0
     for place, each in enumerate(order):
         if place > first and (keys[each] != keys[order[first]] or count + counts[each] > ROWS_MAX):
@@ -301,9 +302,7 @@ class Asker:
         queries = group.queries
         if any(query.template is not None or query.described is not None for query in queries):
             return [*self._matches(group, budget)]
-        rows = self._answers(group, budget)
-        if group.core is not None and queries[0].plan.shows_rows:
-            rows = np.hstack((rows, group.core[1][rows[:, 1]]))
+        rows = self._rows(group, budget)
         asks = np.array([query.asks for query in queries])
         if asks.any():
             # Who only asks has one answer.
@@ -357,22 +356,30 @@ class Asker:
         context = context_of(self._arrivals[group.events[0]], budget)
         return group.queries[0].plan.answers(group.facts, context, group.queries, group.places, group.core)
 
+    def _rows(self, group: Group, budget: Budget) -> Rows:
+        """Return the answers, each followed by what the index found for the core, if anything of that is shown."""
+        rows = self._answers(group, budget)
+        if group.core is None or not group.queries[0].plan.shows_rows:
+            return rows
+        found: Rows = np.hstack((rows, group.core[1][rows[:, 1]]))
+        return found
+
     def _bindings(self, group: Group, budget: Budget) -> list[list[Binding]]:
         """Return the answers of each query."""
+        rows = self._rows(group, budget)
+        if len(group.queries) == 1:
+            return [_bindings_of_one(group.queries[0], rows, group.facts.terms, budget)]
         queries, terms = group.queries, group.facts.terms
         term, bytes_of, hold = terms.term, terms.bytes_of, budget.hold
         found: list[list[Binding]] = [[] for _ in queries]
-        answers = self._answers(group, budget).tolist()
-        core = group.core[1].tolist() if group.core is not None and queries[0].plan.shows_rows else None
-        for row in answers:
+        for row in rows.tolist():
             owner = row[OWNER]
             query, of_owner = queries[owner], found[owner]
             if query.asks:
                 if not of_owner:
                     of_owner.append(Binding())
                 continue
-            whole = row if core is None else row + core[row[1]]
-            values = [whole[place] for place in query.places]
+            values = [row[place] for place in query.places]
             hold(BINDING_BYTES + sum(map(bytes_of, values)))
             if UNBOUND in values:
                 pairs = zip(query.names, values, strict=True)
@@ -380,3 +387,19 @@ class Asker:
             else:
                 of_owner.append(Binding(zip(query.names, map(term, values), strict=True)))
         return found
+
+
+def _bindings_of_one(query: Prepared, rows: Rows, terms: Terms, budget: Budget) -> list[Binding]:
+    """Return the answers of the only query of a group, which may be many: column by column."""
+    if query.asks:
+        return [Binding()] * bool(len(rows))
+    columns = [rows[:, place].tolist() for place in query.places]
+    budget.hold(BINDING_BYTES * len(rows) + sum(sum(map(terms.bytes_of, column)) for column in columns))
+    if not columns:
+        return [Binding() for _ in range(len(rows))]
+    if any(UNBOUND in column for column in columns):
+        answers = zip(*columns, strict=True)
+        pairs = (zip(query.names, answer, strict=True) for answer in answers)
+        return [Binding([(name, terms.term(value)) for name, value in each if value != UNBOUND]) for each in pairs]
+    shown = (map(terms.term, column) for column in columns)
+    return [Binding(zip(query.names, answer, strict=True)) for answer in zip(*shown, strict=True)]

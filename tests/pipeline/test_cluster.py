@@ -31,7 +31,8 @@ def workers(cluster):
 
 @pytest.mark.parametrize(
     ("count", "batches", "kills"),
-    [(1_200, 8, 1), pytest.param(4_000, 20, 2, marks=full), pytest.param(40_000, 20, 10, marks=full)],
+    # Slow proofs, all of them: that a pipeline survives a kill is tried without a cluster as well (test_crashes.py).
+    [pytest.param(*case, marks=full) for case in ((1_200, 8, 1), (4_000, 20, 2), (40_000, 20, 10))],
 )
 def test_a_pipeline_whose_workers_are_killed(tmp_path, cluster, workers, count, batches, kills):
     """It goes on with the one that is left, and with one that comes later."""

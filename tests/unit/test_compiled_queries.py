@@ -141,6 +141,18 @@ class TestTogether:
         assert [match.subscription_id for match in matcher.match(event)] == [f"s{n}" for n in range(30)]
         assert matcher.over_budget == {"hostile"}
 
+    @pytest.mark.parametrize("text", ["?a :v+ ?b", "?x :p ?y OPTIONAL { ?a :v ?b . ?c :v ?d }"])
+    def test_who_has_no_memory_left_is_given_up_and_not_answered_with_nothing(self, text, monkeypatch):
+        """Steps may be left when there is no memory for more rows."""
+        monkeypatch.setattr("ontosub.semantics.budget.Budget.__init__.__defaults__", (10_000_000, 10_000))
+        arcs = " ".join(f":a{n} :v :a{n + 1} ." for n in range(60))
+        matcher = Matcher(Ontology(), algorithm="compiled")
+        matcher.subscribe(Subscription.parse(f"PREFIX : <urn:> SELECT * {{ {text} }}", id="hostile"))
+        event = Event.read(f"@prefix : <urn:> . :a :p :b . {arcs}", "text/turtle", id="e")
+        for ask in (matcher.match_ids, lambda each: list(matcher.match(each))):
+            assert ask(event) == []
+            assert matcher.over_budget == {"hostile"}
+
     def test_a_query_that_cannot_be_prepared_harms_no_other(self, monkeypatch):
         prepare = Plans.of_core
 

@@ -22,6 +22,7 @@ from ontosub.matching.compiled.queries.arcs import Arcs, NamedArcs
 from ontosub.matching.compiled.queries.facts import Facts
 from ontosub.matching.compiled.queries.lifting import slot_of
 from ontosub.matching.compiled.queries.terms import UNBOUND
+from ontosub.model.errors import LimitError
 from ontosub.model.pattern import is_constant
 from ontosub.model.terms import PatternTerm
 from ontosub.semantics.context import Context
@@ -187,7 +188,12 @@ class Run:
         return min(budget.steps, budget.bytes // (_GROWTH * _CELL_BYTES * self._scope.size))
 
     def made(self, rows: Rows, steps: int) -> Rows:
-        """Return rows that took some steps to find, after counting both."""
+        """Return rows that took some steps to find, after counting both.
+
+        Raises LimitError when a kernel took more steps than it was allowed, and gave no rows for that reason.
+        """
+        if steps > self.rows_max:
+            raise LimitError("the subscription needs more rows on this event than it is allowed")
         self.spend(steps)
         self.context.budget.hold(_TABLE_BYTES + _CELL_BYTES * rows.size)
         return rows

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 
 from ontosub.languages.sparql import query_of
 from ontosub.matching.answers import Identified, answer_bytes, construct
 from ontosub.matching.solutions import Solutions
 from ontosub.model import Binding, Match
-from ontosub.model.algebra import Query
 from ontosub.model.terms import BlankNode, NamedNode, Term, Triple, Variable
 from ontosub.semantics.budget import Budget
 from ontosub.semantics.context import Context
@@ -26,32 +25,19 @@ class Residual:
 
         Raises LimitError when the budget is spent.
         """
-        solutions = Solutions(graph, context_of(graph.event, budget)).of(self._query.selection)
-        answers = (Binding((str(v)[1:], term) for v, term in solution.items()) for solution in solutions)
-        return match_of_query(self._query, subscription_id, graph.event, answers, lambda: graph, budget)
-
-
-def match_of_query(
-    query: Query,
-    subscription_id: str,
-    event: Identified,
-    answers: Iterator[Binding],
-    graph: Callable[[], EventGraph],
-    budget: Budget,
-) -> Match | None:
-    """Return the match that the answers to a query make; None without any. A DESCRIBE asks for the `graph`."""
-    found: list[Binding] = []
-    for answer in answers:
-        budget.hold(answer_bytes(answer))
-        found.append(Binding() if query.asks else answer)
-        if query.asks:
-            break
-    if not found:
-        return None
-    made = None if query.template is None else construct(query.template, found, budget)
-    if query.described is not None:
-        made = described(query.described, found, graph(), budget)
-    return Match(subscription_id, event.id, found, made, event.interval)
+        query, event, found = self._query, graph.event, list[Binding]()
+        for solution in Solutions(graph, context_of(event, budget)).of(query.selection):
+            answer = Binding((str(variable)[1:], term) for variable, term in solution.items())
+            budget.hold(answer_bytes(answer))
+            found.append(Binding() if query.asks else answer)
+            if query.asks:
+                break
+        if not found:
+            return None
+        made = None if query.template is None else construct(query.template, found, budget)
+        if query.described is not None:
+            made = described(query.described, found, graph, budget)
+        return Match(subscription_id, event.id, found, made, event.interval)
 
 
 def context_of(event: Identified, budget: Budget) -> Context:

@@ -21,7 +21,7 @@ _MARK = "ontosub_slot_"
 
 
 class Form(NamedTuple):
-    """A node with slots, and what stands in them. Without slots of `fresh` values, equal nodes have equal answers."""
+    """A node with slots, what stands in them, and whether queries with an equal node may be answered together."""
 
     node: Any
     slots: tuple[Any, ...]
@@ -74,6 +74,8 @@ def _exclusion(name: str) -> Path:
 
 
 class _Lifting:
+    """Puts slots in place of constants, the same slot for the same constant."""
+
     def __init__(self) -> None:
         self.slots: list[Any] = []
         self.is_shared = True

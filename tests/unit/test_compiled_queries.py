@@ -141,7 +141,9 @@ class TestTogether:
         assert [match.subscription_id for match in matcher.match(event)] == [f"s{n}" for n in range(30)]
         assert matcher.over_budget == {"hostile"}
 
-    @pytest.mark.parametrize("text", ["?a :v+ ?b", "?x :p ?y OPTIONAL { ?a :v ?b . ?c :v ?d }"])
+    @pytest.mark.parametrize(
+        "text", ["?a :v+ ?b", "?x :p ?y FILTER NOT EXISTS { ?a :v ?b . ?c :v ?d FILTER(?a = ?y) }"]
+    )
     def test_who_has_no_memory_left_is_given_up_and_not_answered_with_nothing(self, text, monkeypatch):
         """Steps may be left when there is no memory for more rows."""
         monkeypatch.setattr("ontosub.semantics.budget.Budget.__init__.__defaults__", (10_000_000, 10_000))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, TypeAlias
 
 from ontosub.model.errors import Span
@@ -245,6 +246,14 @@ class Query:
     asks: bool = False
     template: tuple[TemplateTriple, ...] | None = None
     described: tuple[NamedNode | Variable, ...] | None = None
+
+
+@cache
+def arguments_of(kind: Any) -> tuple[str, ...]:
+    """Return the names of the arguments that a kind of node is made of; nothing for what is no node."""
+    if kind is Span or not hasattr(kind, "__dataclass_fields__"):
+        return ()
+    return tuple(each.name for each in fields(kind) if each.init)
 
 
 def parts_of(node: Any) -> Iterator[Any]:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import pyoxigraph
 
 from ontosub.languages.sparql.algebra import translate
 from ontosub.languages.sparql.parser import parse_query
-from ontosub.model.algebra import Query
-from ontosub.model.errors import InputError, Span
+from ontosub.model.algebra import Query, arguments_of
+from ontosub.model.errors import InputError
 from ontosub.model.terms import TYPE, Literal, NamedNode, Term, Triple
 
 FORMS_MAX = 4_000_000
@@ -98,7 +97,7 @@ def _filling(node: Any) -> Filling | None:
     kind: Any = type(node)
     if isinstance(node, tuple | frozenset):
         return _filling_parts([*node], kind)
-    names = ("subject", "predicate", "object") if isinstance(node, Triple) else _names(kind)
+    names = ("subject", "predicate", "object") if isinstance(node, Triple) else arguments_of(kind)
     return _filling_parts([getattr(node, name) for name in names], lambda parts: kind(*parts))
 
 
@@ -113,11 +112,3 @@ def _filling_parts(parts: list[Any], make: Callable[[list[Any]], Any]) -> Fillin
         return make(new)
 
     return filled if fillings else None
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    """Return the arguments of a kind of node; nothing for what is no node."""
-    if kind is Span or not hasattr(kind, "__dataclass_fields__"):
-        return ()
-    return tuple(each.name for each in fields(kind) if each.init)

@@ -40,7 +40,7 @@ class Arcs(ABC):
 
     @abstractmethod
     def has_class(self, term: int, class_: NamedNode) -> bool:
-        """Say whether a term has a class that is no vertex of the graph."""
+        """Say whether a term that is no vertex of the graph has a class."""
 
     @cached_property
     def by_property(self) -> Array:
@@ -62,7 +62,6 @@ class EventArcs(Arcs):
         self.concepts = concepts
         self._hierarchy = hierarchy
         self._terms = terms
-        self._graphs = graphs
         self.out_from, self.out_arcs = self._joined(
             [graph.out_from for graph in graphs], [graph.out for graph in graphs]
         )

@@ -74,9 +74,7 @@ class Evaluated:
 
     def holds(self, run: Run, rows: Rows) -> Array:
         """Say of which rows the expression is true."""
-        remembered = run.kept.get(self)
-        if remembered is None:
-            remembered = run.kept[self] = {}
+        remembered = run.kept.setdefault(self, {})
         if self._compare is not None:
             return np.array(self._compared(run, rows, remembered), np.bool_)
         found = []
@@ -109,9 +107,7 @@ class Evaluated:
         """Return the number of the value for each row; UNBOUND where it has none."""
         if isinstance(self._expression, Variable):
             return run.column(rows, self._ends[0]) if self._ends else np.full(len(rows), UNBOUND, np.int32)
-        remembered = run.kept.get(self)
-        if remembered is None:
-            remembered = run.kept[self] = {}
+        remembered = run.kept.setdefault(self, {})
         found = []
         for event, key in zip(run.events(rows), self._keys(run, rows), strict=True):
             number = remembered.get((event, key))

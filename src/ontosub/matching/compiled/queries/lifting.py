@@ -6,13 +6,11 @@ Queries of one form are answered together, by one plan.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
 from ontosub.matching.compiled.queries.paths import Walk
-from ontosub.model.algebra import Exclusion, Path, PathPattern, Step
-from ontosub.model.errors import Span
+from ontosub.model.algebra import Exclusion, Path, PathPattern, Step, arguments_of
 from ontosub.model.expression import FRESH, Call, Exists, Function
 from ontosub.model.pattern import Filter
 from ontosub.model.terms import Literal, NamedNode, Triple, Variable
@@ -110,7 +108,7 @@ class _Lifting:
             case Call() | Exists():
                 return self.expression(node)
         kind: Any = type(node)
-        names = _names(kind)
+        names = arguments_of(kind)
         return kind(*[self._field(node, name) for name in names]) if names else node
 
     def _field(self, node: Any, name: str) -> Any:
@@ -139,11 +137,3 @@ class _Lifting:
 
     def _member(self, expression: Any) -> Any:
         return expression if isinstance(expression, NamedNode | Literal | Triple) else self.expression(expression)
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    """Return the arguments of a kind of node; nothing for what is no node."""
-    if kind is Span or not hasattr(kind, "__dataclass_fields__"):
-        return ()
-    return tuple(each.name for each in fields(kind) if each.init)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, TypeAlias
@@ -62,8 +62,7 @@ class Plan:
         self._scope = Scope(Constants())
         interface = [] if first is None else [vertex.term for vertex in first.pattern.vertices]
         self._scope.places(interface)
-        self.width = len(interface)
-        """How many columns of what the index found the operators look at."""
+        self._width = len(interface)
         # Right behind what the index found stands which row of it that is.
         row = self._scope.mark()
         self.is_local = any(map(_is_local, parts_of(chosen)))
@@ -111,7 +110,7 @@ class Plan:
         owners = Owners(places, facts.ranges[places], table, [query.slots for query in queries])
         run = Run(facts, facts.arcs, context, scope, owners)
         if core is not None:
-            run.core = core_table(*core, self.width, scope.size)
+            run.core = core_table(*core, self._width, scope.size)
             run.made(run.core, len(run.core))
         return self._selected(run)
 
@@ -140,16 +139,17 @@ def _is_whole(chosen: Selection) -> bool:
     return chosen.distinct or chosen.is_cut or any(isinstance(part, Grouping) for part in _spine(chosen.pattern))
 
 
-def _spine(node: Any) -> Iterable[Node]:
-    while True:
+def _spine(node: Any) -> Iterator[Node]:
+    """Yield a node, and what lies in it on the way to the pattern from which all its solutions come."""
+    while node is not None:
         yield node
         match node:
-            case Filter(pattern) | Extend(pattern) | Grouping(pattern):
+            case Filter(pattern) | Extend(pattern) | Grouping(pattern) | Join(Values(), pattern):
                 node = pattern
             case Join(left) | LeftJoin(left) | Minus(left):
                 node = left
             case _:
-                return
+                node = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,15 +278,8 @@ def starts_with(query: Query, patterns: Iterable[GraphPattern]) -> bool:
 
 def first_pattern(node: Node) -> Basic | None:
     """Return the plain pattern from which all solutions of a node come."""
-    while not isinstance(node, Basic):
-        match node:
-            case Filter(pattern) | Extend(pattern) | Grouping(pattern) | Join(Values(), pattern):
-                node = pattern
-            case Join(left) | LeftJoin(left) | Minus(left):
-                node = left
-            case _:
-                return None
-    return node
+    *_, innermost = _spine(node)
+    return innermost if isinstance(innermost, Basic) else None
 
 
 def _asks_the_same(one: GraphPattern, other: GraphPattern) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from ontosub import Event, Matcher, Ontology, Subscription
 from ontosub.languages.sparql import parse_query, residuals
 from ontosub.languages.sparql.algebra import translate
-from ontosub.matching.compiled.queries.operators import continues
+from ontosub.matching.compiled.queries.continuation import continues
 from ontosub.matching.compiled.queries.plan import Plan, Plans
 from ontosub.model.algebra import LeftJoin
 from ontosub.model.errors import SubscriptionFault
